@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 
 import pytest
+from data_models import Of
 from exported_models import SETS, models
 from program_models import CASES, Convolutions, normal
 
@@ -183,7 +184,7 @@ def test_demands_that_cannot_be(shapes, said):
 @pytest.mark.parametrize(
     ("f", "error", "said"),
     [
-        (lambda x: x * x.sum().item(), RuntimeError, "value"),
+        (lambda x: x * float(x.sum()), RuntimeError, "value"),
         (lambda x: x.shape[0], UserError, "size"),
         (lambda x: {1, 2}, UserError, "gives a set"),
     ],
@@ -230,3 +231,57 @@ def test_models_are_right_at_four_sets_of_sizes(name):
                 taeda.testing.assert_close(a, w)
             else:
                 assert a.equal(w), one
+
+
+class Parts(nn.Module):
+    """Results whose number is another one for the least sizes, also of a module inside."""
+
+    def __init__(self, inner=None):
+        super().__init__()
+        self.inner = inner
+
+    def forward(self, x):
+        return x.chunk(2) if self.inner is None else {"first": self.inner(x)[0] + 1, "all": x}
+
+
+@pytest.mark.parametrize("kept", [(), ("inner",)])
+def test_results_are_those_of_the_trace_and_not_of_the_last_size_tried(kept):
+    model = Parts(Parts()) if kept else Parts()
+    program = export(
+        model,
+        (taeda.ones(4, 3),),
+        dynamic_shapes=({0: Dim("n", min=1)},) if kept else ({0: Dim.AUTO},),
+        preserve_module_call_signature=kept,
+    )
+    calls = [e.signature for e in program.module_call_graph if e.fqn == "inner"]
+    assert [len(c.outputs) for c in calls] == [2] * len(kept)
+    for n in (2, 3, 4, 7):
+        x = taeda.arange(3.0 * n).view(n, 3)
+        got, wanted = (tree_leaves(f(x)) for f in (program.module(), model))
+        assert len(got) == len(wanted) and all(a.equal(b) for a, b in zip(got, wanted, strict=True))
+
+
+def test_sizes_that_are_small_together_are_tried():
+    def bent(x, y):
+        rows = taeda.cat([x, y]).diagonal()  # of 3 at most, and of 2 where both have one row
+        return rows @ taeda.ones(5, 2)[: rows.shape[0]]
+
+    given = taeda.ones(4, 3), taeda.ones(6, 3)
+    program = export(Of(bent), given, dynamic_shapes=({0: Dim.AUTO}, {0: Dim.AUTO}))
+    for n, m in ((4, 6), (2, 2), (9, 3)):
+        x, y = taeda.ones(n, 3), taeda.ones(m, 3)
+        assert program.module()(x, y).equal(bent(x, y))
+    with pytest.raises(AssertionError, match="Guard failed"):
+        program.module()(taeda.ones(1, 3), taeda.ones(1, 3))
+
+
+def test_sizes_with_another_rank_are_no_sizes_of_the_program():
+    def squeezed(x):
+        return x[::2].squeeze() * 2  # of one row for 1 and 2
+
+    program = export(Of(squeezed), (taeda.ones(4, 3, 4),), dynamic_shapes=({0: Dim.AUTO},))
+    assert program.range_constraints["s0"].lower == 3
+    for n in (3, 4, 9):
+        assert program.module()(taeda.ones(n, 3, 4)).equal(squeezed(taeda.ones(n, 3, 4)))
+    with pytest.raises(AssertionError, match="from 3 to"):
+        program.module()(taeda.ones(2, 3, 4))

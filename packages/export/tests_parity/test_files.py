@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import operator
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from data_models import CASES as DATA
 from program_models import CASES, Block, Convolutions
 
 import taeda
-from taeda.export import export, load, save, unflatten
+from taeda.export import Dim, export, load, save, unflatten
 from taeda.utils._pytree import tree_leaves
 
 torch = pytest.importorskip("torch", reason="PyTorch is the other side")
@@ -257,3 +258,42 @@ def test_kept_calls_of_modules_go_both_ways():
     np.testing.assert_allclose(got, model(x).detach().numpy(), rtol=1e-5, atol=1e-5)
     found = made.part(tensor, {"b": tensor, "a": tensor}, scale=tensor.sum())
     assert list(found) == ["y", "z"] and found["z"][1] is None
+
+
+_OPERATORS = (
+    "add sub mul truediv floordiv mod pow lt le gt ge eq ne and_ or_ xor lshift rshift".split()
+)
+_WRITING = "lt_ le_ gt_ ge_ eq_ ne_ fmod_ remainder_ floor_divide_ pow_".split()
+
+
+def _applied(name, x, other):
+    if hasattr(operator, name):
+        return getattr(operator, name)(x, other)
+    return getattr(x.clone(), name)(other)
+
+
+@pytest.mark.parametrize("name", [*_OPERATORS, *_WRITING])
+def test_operators_with_a_number_on_either_side_have_their_names(name):
+    """A number, a size and a tensor, before and behind, and in place."""
+    whole = name in ("and_", "or_", "xor", "lshift", "rshift")
+    x = taeda.arange(1, 13).view(4, 3)
+    x = x if whole else x / 4
+
+    class Sides(taeda.nn.Module):
+        def forward(self, x):
+            made = [_applied(name, x, v) for v in (3, x.shape[0], x + 1)]
+            if name in _WRITING:
+                return made
+            writes = "i" + name.rstrip("_")
+            if hasattr(operator, writes):
+                made += [getattr(operator, writes)(x.clone(), v) for v in (3, x.shape[0], x + 1)]
+            return made + [_applied(name, v, x) for v in (3, x.shape[0])]
+
+    file = io.BytesIO()
+    save(export(Sides(), (x,), dynamic_shapes=({0: Dim.AUTO},)), file)
+    file.seek(0)
+    there = torch.export.load(file).module()
+    for given in (x, x.repeat(2, 1)):
+        for a, b in zip(numbers(there(theirs(given))), numbers(Sides()(given)), strict=True):
+            assert a.dtype == b.dtype
+            np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-5)

@@ -183,9 +183,15 @@ class _Exporting:
             near |= beside  # the example is on the other side of a branch
 
     def _captured(self, plan: Any, symbols: Symbols, turn: int, near: frozenset[str]) -> Captured:
+        tensors, names = self._tensors(), self._inputs()
         return captured_for(
-            self.run, self._tensors(), self._inputs(), plan, symbols, turn, self.stack.text, near
+            self.run, tensors, names, plan, symbols, turn, self.stack.text, near, self.seen
         )
+
+    def seen(self) -> tuple[str, Any]:
+        """What the last call gave beside tensors: trees of results, and calls inside."""
+        specs = [self.out_spec, *((c.name, c.in_spec, c.out_spec) for c in self.kept.calls)]
+        return repr(specs), (self.out_spec, self.kept.calls)
 
     def _fallen(self, names: set[str], plan: Any, symbols: Symbols) -> set[str]:
         """Which of the symbols that fell at two sizes are numbers; others get a largest size."""
@@ -255,6 +261,7 @@ class _Exporting:
     # ---- the program ----
 
     def _finished(self, made: Captured, plan: Any, symbols: Symbols) -> ExportedProgram:
+        self.out_spec, self.kept.calls = made.seen  # of the trace, and of no size tried after it
         gm = GraphModule(made.module, made.module.graph)
         note_modules(gm)
         inputs = list(gm.graph.find_nodes(op="placeholder"))
@@ -268,7 +275,7 @@ class _Exporting:
         constants = constants_lifted(gm, inputs[len(self.state) :], signature)
         self._user_inputs(gm, inputs[len(self.state) :], signature)
         gm = renamed(gm)
-        note_shapes(gm, made.hints, made.ranges)
+        note_shapes(gm, made.hints, made.ranges, made.guards)
         if any(n.target is taeda.set_grad_enabled for n in gm.graph.nodes):
             note_shapes(without_modes(gm), made.hints, made.ranges)
         kept = _user_outputs(gm, signature, self.out_spec.num_leaves)  # by their last names

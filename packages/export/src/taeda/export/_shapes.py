@@ -8,6 +8,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda.compiler._errors import UserError
 from taeda.fx.experimental._data_sizes import assert_scalar, blank_of
 from taeda.fx.experimental._expressions import Expression, constant, symbol
 from taeda.fx.experimental._fit import explained
@@ -29,14 +30,17 @@ from ._functions import (
 
 __all__ = ["note_shapes", "told_by_arguments"]
 
-Points = list[dict[str, int]]
+Points = list[dict[str, Any]]
 
 
-def note_shapes(gm: GraphModule, hints: dict[str, int], ranges: dict[str, ValueRanges]) -> None:
+def note_shapes(
+    gm: GraphModule, hints: dict[str, Any], ranges: dict[str, ValueRanges], guards: Any = ()
+) -> None:
     """Write `meta["val"]`, a tensor without memory (a number, a list), and `meta["shape"]` and
     `meta["stride"]`, formulas. A size that none explains is a symbol of its own (u0, u1, ...), which is
     among no ranges; a stride that none explains is that of this trace. A range begins at 2 where the
-    formulas do not say what the nodes give at 1, as after a `squeeze`.
+    formulas do not say what the nodes give at 1, and behind sizes at which a node gives another rank,
+    as a `squeeze` does. UserError where that is so of sizes above those of the trace.
     """
     points: Points = []
     runs: list[dict[Node, Any]] = []
@@ -50,10 +54,16 @@ def note_shapes(gm: GraphModule, hints: dict[str, int], ranges: dict[str, ValueR
             if not points:
                 raise
             continue
+        if runs and (other := _other_rank(runs[0], seen.values)) is not None:
+            _begin_behind(point, hints, ranges, other)
+            continue
         points.append(point)
         runs.append(seen.values)
     unknown = (symbol(f"u{n}") for n in itertools.count() if f"u{n}" not in hints)
-    _note(gm, runs, points, list(hints), unknown)
+    whole = [
+        name for name, hint in hints.items() if type(hint) is int
+    ]  # no size is made of a float
+    _note(gm, runs, points, whole, unknown)
     for name, limits in ranges.items():
         if (
             name in hints.keys() - _decided(gm)
@@ -61,6 +71,50 @@ def note_shapes(gm: GraphModule, hints: dict[str, int], ranges: dict[str, ValueR
             and not _explained_at(gm, {**hints, name: 1})
         ):
             ranges[name] = limits & ValueRanges(2)
+    _settle_together(gm, hints, ranges, guards)
+
+
+def _settle_together(
+    gm: GraphModule, hints: dict[str, Any], ranges: dict[str, ValueRanges], guards: Any
+) -> None:
+    """Let ranges begin where the graph gives the sizes that its formulas say, if all are small at once."""
+    names = sorted(hints.keys() & ranges.keys() - _decided(gm))
+    for floor in (1, 2, 3, 4, *([max(hints[n] for n in names)] if len(names) > 1 else [])):
+        least = {n: int(min(max(ranges[n].lower, floor), hints[n])) for n in names}
+        point = {**hints, **least}
+        if len(names) < 2 or not all(guard.value(point) for guard in guards):
+            return  # a call with these sizes is refused
+        if _explained_at(gm, point) is not False:
+            break
+    for name, size in least.items():
+        ranges[name] = ranges[name] & ValueRanges(size)
+
+
+def _other_rank(first: dict[Node, Any], seen: dict[Node, Any]) -> Node | None:
+    """A node that gives another rank than in the first run."""
+    return next((n for n, made in seen.items() if not _alike(first.get(n), made)), None)
+
+
+def _alike(a: Any, b: Any) -> bool:
+    if isinstance(a, Tensor) and isinstance(b, Tensor):
+        return a.dim() == b.dim()
+    if isinstance(a, tuple | list) and isinstance(b, tuple | list):
+        return all(map(_alike, a, b))  # a list may have fewer parts
+    return True
+
+
+def _begin_behind(
+    point: dict[str, Any], hints: dict[str, Any], ranges: dict[str, ValueRanges], node: Node
+) -> None:
+    """Let the ranges of what is smaller at a point than in the trace begin behind it."""
+    smaller = [name for name, size in point.items() if size < hints[name]]
+    if not smaller:
+        raise UserError(
+            f"{node.name} ({node.target}) has another rank where the sizes are {point} than where they "
+            f"are {hints}: squeeze the dimensions by name, or limit the Dims"
+        )
+    for name in smaller:
+        ranges[name] = ranges[name] & ValueRanges(point[name] + 1)
 
 
 def told_by_arguments(gm: GraphModule) -> set[str]:
@@ -74,11 +128,17 @@ def _decided(gm: GraphModule) -> set[str]:
     return {node.meta["decided"][0] for node in gm.graph.nodes if "decided" in node.meta}
 
 
-def _explained_at(gm: GraphModule, point: dict[str, int]) -> bool:
-    """Whether the formulas give the sizes that the nodes have there."""
+class _AssertedError(RuntimeError):
+    """The run of a program ends at an assertion."""
+
+
+def _explained_at(gm: GraphModule, point: dict[str, int]) -> bool | None:
+    """Whether the formulas give the sizes that the nodes have there; None if the run ends there."""
     seen = _Blank(gm, point)
     try:
         seen.run(*_inputs(gm, point))
+    except _AssertedError:
+        return None
     except MemoryError:
         raise
     except Exception:  # noqa: BLE001 - a graph that does not run there says nothing of it
@@ -152,6 +212,8 @@ def _points(hints: dict[str, int], ranges: Mapping[str, ValueRanges]) -> Points:
 
 def _near(hint: int, limits: ValueRanges) -> list[int]:
     """Multiples of the hint and its neighbours, and the least sizes, where formulas bend."""
+    if type(hint) is float:
+        return []
     several = (2 * hint, 3 * hint, 4 * hint, 5 * hint, hint + 1, hint + 2, hint + 3, hint - 1)
     least = int(max(limits.lower, 2))
     near = [n for n in several if n in limits and n > 1][:5]
@@ -194,7 +256,10 @@ class _Blank(Interpreter):
 
     def call_function(self, target: Any, args: Any, kwargs: Any) -> Any:
         if target is assert_scalar:
-            return assert_scalar(*args)  # a point at which the run ends is none
+            try:
+                return assert_scalar(*args)  # a point at which the run ends is none
+            except RuntimeError as error:
+                raise _AssertedError(str(error)) from error
         if self.decided is not None:
             name, dim = self.decided
             if dim is None:

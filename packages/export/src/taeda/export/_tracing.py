@@ -7,6 +7,7 @@ must divide. Whether 1 gives the same program is tried at the end.
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -15,7 +16,7 @@ import taeda.compiler._control
 from taeda import Tensor
 from taeda.compiler._errors import UserError
 from taeda.compiler._graph.capture import Call, captured
-from taeda.fx.experimental._data_sizes import DataSizes, item
+from taeda.fx.experimental._data_sizes import DataSizes, floats_to_try, item
 from taeda.fx.experimental._expressions import Expression, symbol
 from taeda.fx.experimental._fakes import FakeCapture, NoValue, fake_of
 from taeda.fx.experimental._for_any_size import ForAnySize
@@ -32,6 +33,8 @@ __all__ = ["Captured", "captured_for", "runs_at", "sizes_to_trace"]
 
 Plan = list[tuple[Expression, ...]]
 _LOW = (1, 2, 3, 4)  # sizes at which programs bend
+_INTEGERS = (*range(2, 300), *range(-300, 0))
+_TRUTHS = (1, 0)
 
 
 class Captured:
@@ -39,6 +42,7 @@ class Captured:
 
     def __init__(self, module: ForAnySize, tracer: _PlannedTracer) -> None:
         self.module = module
+        self.seen = tracer.base_seen
         self.fixed = set(tracer.fixed)
         self.ranges = {**tracer.limits, **tracer.of_data}
         self.guards = [
@@ -60,12 +64,14 @@ def captured_for(
     turn: int,
     line: Callable[[], str] | None = None,
     near: frozenset[str] = frozenset(),
+    seen: Callable[[], tuple[str, Any]] | None = None,
 ) -> Captured:
     """The graph of `f`. `turn` chooses among sizes at which it is traced, and those `near` are the
-    example's; what `line` gives is kept with each node.
+    example's; what `line` gives is kept with each node. `seen` tells of the last call what a graph does
+    not: as text, which must be the same at all sizes, and as a value, which of the trace is kept.
     """
     hints = sizes_to_trace(tensors, plan, symbols, turn, near)
-    tracer = _PlannedTracer(f, tensors, names, plan, symbols, hints, line)
+    tracer = _PlannedTracer(f, tensors, names, plan, symbols, hints, line, seen)
     while True:
         made = tracer.attempt()
         tracer.check_data()
@@ -158,8 +164,11 @@ class _PlannedTracer(_Tracer):
         symbols: Symbols,
         hints: dict[str, int],
         line: Callable[[], str] | None = None,
+        seen: Callable[[], tuple[str, Any]] | None = None,
     ) -> None:
         self.wanted, self.hints = plan, hints
+        self.seen = seen
+        self.base_seen: Any = None
         given = tuple(
             fake_of(t, tuple(e.value(hints) for e in exprs))
             if any(e.number is None for e in exprs)
@@ -209,16 +218,44 @@ class _PlannedTracer(_Tracer):
         if not moved and (chosen := _fitting(run.env)):
             self.env.var_to_val.update(chosen)
             run = super().run(moved)
+        if self.seen is not None:
+            text, value = self.seen()
+            run.words.append(text)
+            self.base_seen = value if not moved else self.base_seen
         data = self.data
+        for name, known in self.of_data.items() if moved else ():  # a bound may follow a size
+            if run.env.var_to_range.get(name, known) != known:
+                self.of_data[name] = ValueRanges(0 if known.lower >= 0 else -math.inf)
         if not moved:
             self.of_data = {name: run.env.var_to_range[name] for name, _, _ in data.made}
             self.decided = [(name, dim) for name, _, dim in data.made]
             for place, (name, dim) in zip(range(-len(self.decided), 0), self.decided, strict=True):
                 self.told_by.setdefault(name, (place, dim))
-                self.where.setdefault(name, (-1, place))
+                if not self.of_data[name].issubset(ValueRanges(0, 1)):  # a truth is no number
+                    self.where.setdefault(name, (-1, place))
                 self.env.var_to_val[name] = run.env.var_to_val[name]
-                self.ranges.setdefault(name, ValueRanges(2))
+                least = -math.inf if self._is_float(name) else max(2, self.of_data[name].lower)
+                self.ranges.setdefault(name, ValueRanges(least))
         return run
+
+    def _is_float(self, name: str) -> bool:
+        return isinstance(self.env.var_to_val[name], float)
+
+    def _candidates(self, name: str, base: _Run) -> list[Any]:
+        if not self._is_float(name):
+            return super()._candidates(name, base)
+        taken = set(self.env.var_to_val.values())
+        others = [n for n in floats_to_try() if n not in taken]
+        return [n for n in others if not self._is_refused({name: n}, base)][:12]
+
+    def _alone(self, name: str, base: _Run, runs: list[_Run], others: list[Any]) -> list[Any]:
+        if not self._is_float(name):
+            return super()._alone(name, base, runs, others)
+        found = [self.tried({name: other}, base) for other in others]
+        if None in found:  # another program at some of them
+            return []
+        runs.extend(run for run in found if run is not None)
+        return others
 
     def check_data(self) -> None:
         """UserError for a program that is one for some numbers only of what data decide."""
@@ -268,29 +305,48 @@ class _PlannedTracer(_Tracer):
             for size in sorted((n for n in below if n in limits), reverse=True):
                 if name not in self.moving:
                     break
-                if size > 1 and self._is_beyond_guards(name, size):
+                if size > 1 and self._are_beyond_guards({name: size}):
                     least = min(2, hint)  # the guards bound the range
                     break
-                if not self._right_at(name, size):
+                if not self._right_at({name: size}):
                     break
                 least = size
-            self.limits[name] = limits & ValueRanges(least)
-            if 1 < own[name] < least:
-                self.fixed[name] = hint
+            self._begin(name, least, own)
+        self._settle_together(own)
 
-    def _is_beyond_guards(self, name: str, size: int) -> bool:
+    def _begin(self, name: str, least: int, own: dict[str, int]) -> None:
+        """Let the range of a symbol begin there."""
+        self.limits[name] = self.limits[name] & ValueRanges(least)
+        if 1 < own[name] < least:
+            self.fixed[name] = self.hints[name]
+
+    def _settle_together(self, own: dict[str, int]) -> None:
+        """The same where all sizes are small at once: a sum of two bends where neither does alone."""
+        moving = [name for name in self.limits if name in self.moving]
+        if len(moving) < 2:
+            return
+        for floor in (*_LOW, max(self.hints.values())):
+            point = {n: int(min(max(self.limits[n].lower, floor), self.hints[n])) for n in moving}
+            if self._are_beyond_guards(point) or self._right_at(point, alike=True):
+                break
+        for name, size in point.items():
+            self._begin(name, size, own)
+
+    def _are_beyond_guards(self, moved: dict[str, int]) -> bool:
         assert self.explained is not None
-        return not _hold(self.explained.base, {**self.hints, name: size})
+        return not _hold(self.explained.base, {**self.hints, **moved})
 
-    def _right_at(self, name: str, size: int) -> bool:
-        """Whether the operators are the same at a size below that of the trace, where nothing is known
-        of it, and the formulas of the graph give its numbers.
+    def _right_at(self, moved: dict[str, int], alike: bool = False) -> bool:
+        """Whether the operators are the same at sizes below those of the trace, where nothing is known
+        of them, and the formulas of the graph give its numbers. What is only `alike` may have others:
+        a copy of what has one row is none.
         """
         chosen = {n: self.env.var_to_val[n] for n in self.of_data}
-        before, values = self.ranges, {**chosen, **self.hints, name: size}
-        self.ranges = {**before, name: ValueRanges(min(size, 2), before[name].upper)}
+        before, values = self.ranges, {**chosen, **self.hints, **moved}
+        small = {n: ValueRanges(min(k, 2), before[n].upper) for n, k in moved.items()}
+        self.ranges = {**before, **small}
         try:
-            run = self.run({name: size})
+            run = self.run(moved)
         except MemoryError:
             raise
         except Exception:  # noqa: BLE001 - whatever the program raises there, it is another program
@@ -300,7 +356,7 @@ class _PlannedTracer(_Tracer):
         made = self.explained
         assert made is not None
         if run.words != made.base.words or not _hold(made.base, values):
-            return False
+            return alike
         there = [
             was if expr is None else expr.value(values)
             for was, expr in zip(made.base.numbers, made.exprs, strict=True)
@@ -308,7 +364,7 @@ class _PlannedTracer(_Tracer):
         return there == run.numbers
 
 
-def _fitting(env: ShapeEnv) -> dict[str, int]:
+def _fitting(env: ShapeEnv) -> dict[str, Any]:
     """Numbers for what data decide that the assertions of the program allow; none if those that were
     chosen fit. UserError if there are none but 0 and 1.
     """
@@ -319,15 +375,24 @@ def _fitting(env: ShapeEnv) -> dict[str, int]:
             continue
         name = min(names)
         others = [q for q, _ in env.deferred_runtime_asserts if q.symbols() <= values.keys()]
-        numbers = (n for n in (*range(2, 300), *range(-300, 0)) if n in env.var_to_range[name])
+        several: Any = floats_to_try() if isinstance(values[name], float) else _INTEGERS
+        if env.var_to_range[name].issubset(ValueRanges(0, 1)):
+            several = _TRUTHS
+        numbers = (n for n in several if n in env.var_to_range[name])
         fit = (n for n in numbers if all(q.value({**values, name: n}) for q in others))
         if (found := next(fit, None)) is None:
             raise UserError(
-                f"the program checks {question} ({said:.100}), for which no number from 2 to 299 is found "
-                f"here where the other sizes are {env.var_to_val}: pass it as an argument, or check less"
+                f"the program checks {question} ({said:.100}), for which no number is found here among "
+                f"{_shown(several)} where the other sizes are {env.var_to_val}: pass it as an argument, or "
+                "check less"
             )
         made[name] = values[name] = found
     return made
+
+
+def _shown(numbers: Any) -> str:
+    whole = "-300 to -1 and 2 to 299"
+    return whole if numbers is _INTEGERS else ", ".join(f"{n:.3g}" for n in numbers)
 
 
 def _hold(base: _Run, values: dict[str, int]) -> bool:

@@ -31,10 +31,16 @@ from ._writes import Groups, in_place
 
 __all__ = ["translated"]
 
-_SIZES = {
-    operator.add: "Add", operator.sub: "Sub", operator.mul: "Mul", operator.mod: "Mod", max: "Max",
-    min: "Min",
+_BOTH = {
+    operator.add: "Add", operator.sub: "Sub", operator.mul: "Mul", operator.neg: "Neg", max: "Max",
+    min: "Min", taeda.sym_max: "Max", taeda.sym_min: "Min",
 }  # fmt: skip
+#: what is computed with sizes, and with floats that follow from sizes or that data decide
+_NUMBERS: dict[type, dict[Any, str]] = {
+    int: {**_BOTH, operator.mod: "Mod"},
+    float: {**_BOTH, operator.truediv: "Div", operator.pow: "Pow", taeda.sym_float: "Identity"},
+}
+_KINDS = {int: taeda.int64, float: taeda.float64}
 
 
 def translated(
@@ -197,15 +203,11 @@ def _call(ctx: Context, node: Node, own: Mapping[str, Callable[..., Any]]) -> An
         if part is None:
             raise ctx.refuse("ONNX has no such part of this result")
         return part
-    if target is item:
-        return ctx.reshape(ctx.cast(args[0], taeda.int64), [])
-    if target is operator.floordiv:
-        return _floor_div(ctx, *(ctx.tensor(a, taeda.int64) for a in args))
-    if target in _SIZES:
-        return ctx.op(_SIZES[target], *(ctx.tensor(a, taeda.int64) for a in args), rank=0)
     name = str(target).removeprefix("aten.")
     if name == "sym_size.int":
         return ctx.size(*args)
+    if type(node.meta.get("val")) in _KINDS and not isinstance(args[0], list):
+        return _number(ctx, node, args)
     found = own.get(str(target)) or own.get(str(getattr(target, "overloadpacket", "")))
     if found is None:
         found = RULES.get(name) or (RULES.get(_functional(name)) if in_place(target) else None)
@@ -218,6 +220,20 @@ def _call(ctx: Context, node: Node, own: Mapping[str, Callable[..., Any]]) -> An
         made = whole if isinstance(made, list) else whole[0]
         return _with_sizes(ctx, node, made)
     return _with_sizes(ctx, node, _applied(ctx, found, args, kwargs))
+
+
+def _number(ctx: Context, node: Node, args: tuple[Any, ...]) -> Value:
+    """A size, or a number that follows from sizes or that data decide; floats are Python's, of 64 bits."""
+    kind = type(node.meta["val"])
+    dtype = _KINDS[kind]
+    if node.target is item:
+        return ctx.reshape(ctx.cast(args[0], dtype), [])
+    if node.target is operator.floordiv and kind is int:
+        return _floor_div(ctx, *(ctx.tensor(a, dtype) for a in args))
+    found = _NUMBERS[kind].get(node.target)
+    if found is None:
+        raise ctx.no_rule(f"a {kind.__name__} by {node.target} has no translation")
+    return ctx.op(found, *(ctx.tensor(a, dtype) for a in args), rank=0)
 
 
 def _is_asserted(node: Node) -> bool:
@@ -268,13 +284,29 @@ def _applied(ctx: Context, rule: Callable[..., Any], args: Any, kwargs: Any) -> 
         inspect.signature(rule).bind(ctx, *args, **kwargs)
     except TypeError as error:
         raise ctx.refuse(f"the rule of this row takes other arguments: {error}") from error
-    return rule(ctx, *args, **kwargs)
+    try:
+        return rule(ctx, *args, **kwargs)
+    except TypeError as error:
+        if not _has_numbers(ctx):
+            raise
+        raise ctx.refuse(
+            "the rule of this row takes a number that is the same in every call, and here one follows "
+            "from sizes or data"
+        ) from error
+
+
+def _has_numbers(ctx: Context) -> bool:
+    """Whether an argument of the node is a number of the graph, and no tensor."""
+    assert ctx.node is not None
+    return any(type(n.meta.get("val")) in _KINDS for n in ctx.node.all_input_nodes)
 
 
 def _with_sizes(ctx: Context, node: Node, made: Any) -> Any:
     """Results with the sizes that are known of them."""
     if isinstance(made, Value):
         wanted = node.meta["val"]
+        if in_place(node.target):  # what a row writes keeps its dtype
+            made = ctx.cast(made, wanted.dtype)
         if made.dtype != wanted.dtype:
             raise ctx.refuse(f"the rule gives {made.dtype}, and the row {wanted.dtype}")
         return Value(made.name, made.dtype, ctx.sizes())

@@ -1,8 +1,10 @@
-"""Sizes and integers that only data decide, in a program that is traced without values.
+"""Sizes and numbers that only data decide, in a program that is traced without values.
 
-`nonzero`, `masked_select`, a mask as index and `unique` give sizes of their own; so does `item` of an
-integer. Each is a symbol (u0, u1, ...), whose number in a trace is chosen, as those of the sizes of
-arguments are, and moved as these are. The run asserts what the program checks of it.
+`nonzero`, `masked_select`, a mask as index, `unique`, `bincount` and `repeat_interleave` of a tensor
+give sizes of their own; so does `item` of an integer. Each is a symbol (u0, u1, ...), whose number in a
+trace is chosen, as those of the sizes of arguments are, and moved as these are. `item` of a float is
+one as well (zuf0), of which no size can be made; `item` of a bool is 0 or 1, for assertions alone. The
+run asserts what the program checks of them.
 """
 
 from __future__ import annotations
@@ -17,14 +19,17 @@ from taeda._core_api import programs as _core
 
 from ._expressions import Expression, Relation, symbol
 from ._ranges import ValueRanges
+from ._reals import Real, real_symbol
 from .sym_node import SymBool
 
 if TYPE_CHECKING:
     from .symbolic_shapes import ShapeEnv
 
-__all__ = ["DataSizes", "assert_scalar", "blank_of", "item", "written_asserts"]
+__all__ = ["DataSizes", "assert_scalar", "blank_of", "floats_to_try", "item", "written_asserts"]
 
 _NUMBERS = (3, 5, 7, 11, 13, 17, 19, 23)
+_FLOAT = "zuf"  # how names of floats begin
+_TRUTH = ValueRanges(0, 1)
 _MASKS = (taeda.bool, taeda.uint8)
 
 
@@ -46,23 +51,85 @@ def blank_of(op: str, args: tuple[Any, ...], size: int) -> Any:
     """What a kernel gives whose result has this size where data decide; None for other kernels. The
     tensors have no memory.
     """
-    name = op.partition(".")[0]
-    if name == "nonzero":
-        rank = args[0].dim()
-        return taeda.empty_strided((size, rank), (1, size), dtype=taeda.int64, device="meta")
-    if name == "masked_select":
-        return taeda.empty(size, dtype=args[0].dtype, device="meta")
-    if name == "_unique2":
-        given: Any = (*args, *(True, False, False)[len(args) - 1 :])
-        shapes = given[0].shape if given[2] else (0,), (size if given[3] else 0,)
-        parts = (taeda.empty(s, dtype=taeda.int64, device="meta") for s in shapes)
-        return (taeda.empty(size, dtype=given[0].dtype, device="meta"), *parts)
-    masks = [i for i in args[1] if i is not None and i.dtype in _MASKS] if name == "index" else []
+    rule = _BLANKS.get(op) or _BLANKS.get(op.partition(".")[0])
+    return None if rule is None else rule(size, *args)
+
+
+def _places(size: int, x: Tensor) -> Tensor:
+    return taeda.empty_strided((size, x.dim()), (1, size), dtype=taeda.int64, device="meta")
+
+
+def _each_place(size: int, x: Tensor) -> list[Tensor]:
+    return [_empty(taeda.int64, size) for _ in range(max(x.dim(), 1))]
+
+
+def _chosen(size: int, x: Tensor, mask: Tensor) -> Tensor:
+    return _empty(x.dtype, size)
+
+
+def _of_mask(size: int, x: Tensor, indices: Any) -> Tensor | None:
+    masks = [i for i in indices if i is not None and i.dtype in _MASKS]
     if len(masks) != 1:
         return None
-    places = taeda.empty(size, dtype=taeda.int64, device="meta")
-    indices = [k for i in args[1] for k in ([places] * i.dim() if i is masks[0] else [i])]
-    return _core.call_backend(op, (args[0], indices))
+    places = _empty(taeda.int64, size)
+    given = [k for i in indices for k in ([places] * i.dim() if i is masks[0] else [i])]
+    made: Tensor = _core.call_backend("index.Tensor", (x, given))
+    return made
+
+
+def _unique(
+    size: int, x: Tensor, sorted: bool = True, inverse: bool = False, counts: bool = False
+) -> tuple[Tensor, ...]:
+    whole = tuple(x.shape) if inverse else (0,)
+    return (
+        _empty(x.dtype, size),
+        _empty(taeda.int64, *whole),
+        _empty(taeda.int64, size if counts else 0),
+    )
+
+
+def _unique_slices(
+    size: int, x: Tensor, dim: int, sorted: bool = True, inverse: bool = False, counts: bool = False
+) -> tuple[Tensor, ...]:
+    at = range(x.dim())[dim]
+    sizes = (size if d == at else n for d, n in enumerate(x.shape))
+    parts = (x.shape[at] if inverse else 0), (size if counts else 0)
+    return (_empty(x.dtype, *sizes), *(_empty(taeda.int64, n) for n in parts))
+
+
+def _runs(
+    size: int, x: Tensor, inverse: bool = False, counts: bool = False, dim: int | None = None
+) -> tuple[Tensor, ...]:
+    if dim is None or not x.dim():
+        return _unique(size, x, True, inverse, counts)
+    return _unique_slices(size, x, dim, True, inverse, counts)
+
+
+def _repeated(size: int, repeats: Tensor, output_size: int | None = None) -> Tensor | None:
+    return None if output_size is not None else _empty(repeats.dtype, size)
+
+
+def _counted(size: int, x: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
+    if weights is None:
+        return _empty(taeda.int64, size)
+    return _empty(taeda.float32 if weights.dtype == taeda.float32 else taeda.float64, size)
+
+
+def _empty(dtype: taeda.dtype, *sizes: int) -> Tensor:
+    return taeda.empty(sizes, dtype=dtype, device="meta")
+
+
+_BLANKS: dict[str, Callable[..., Any]] = {
+    "nonzero": _places,
+    "nonzero_numpy": _each_place,
+    "masked_select": _chosen,
+    "index": _of_mask,
+    "_unique2": _unique,
+    "unique_dim": _unique_slices,
+    "_unique_consecutive": _runs,
+    "repeat_interleave.Tensor": _repeated,
+    "bincount": _counted,
+}
 
 
 def _mask_of(op: str, args: tuple[Any, ...]) -> Tensor | None:
@@ -70,7 +137,22 @@ def _mask_of(op: str, args: tuple[Any, ...]) -> Tensor | None:
     name = op.partition(".")[0]
     if name == "index":
         return next(i for i in args[1] if i is not None and i.dtype in _MASKS)
-    return {"nonzero": args[0], "masked_select": args[-1]}.get(name)
+    return {"masked_select": args[-1]}.get(name, args[0] if name.startswith("nonzero") else None)
+
+
+def _least(op: str, args: tuple[Any, ...]) -> int:
+    """The least size of a kernel's result."""
+    return int(args[2]) if op.partition(".")[0] == "bincount" and len(args) > 2 else 0
+
+
+def floats_to_try() -> list[float]:
+    """Floats that programs do not compute by chance: small ones, large ones and negative ones, each
+    with all its bits, so that a sum or product of them shows.
+    """
+    small = [(k * 0.6180339887498949) % 1.0 for k in range(1, 9)]
+    near = (n + small[k] for k, n in enumerate((0, 1, 2, 0, 5, 0, 11)))
+    far = (f * n for f in (-1, 17, -257) for n in small)
+    return list(dict.fromkeys([*near, *small, *far]))
 
 
 class DataSizes:
@@ -92,23 +174,29 @@ class DataSizes:
         for known, version, name in self._counted:
             if known is mask and known._version == version:
                 return name
-        name = self._new(ValueRanges(0))
+        least = _least(op, args)
+        name = self._new(ValueRanges(least), least=least)
         if mask is not None:
             self._counted.append((mask, mask._version, name))
         return name
 
-    def number_in(self, tensor: Tensor) -> Expression:
-        """The symbol of the integer in a tensor."""
-        name = self._new(ValueRanges())
+    def number_in(self, tensor: Tensor, truth: bool = False) -> Expression | Real:
+        """The symbol of the integer or the float in a tensor; a `truth` is 0 or 1."""
+        limits = _TRUTH if truth else ValueRanges()
+        name = self._new(limits, _FLOAT if tensor.is_floating_point() else "u")
         self.made.append((name, tensor.clone(), None))  # as it is now: it may be written later
-        return symbol(name)
+        return real_symbol(name) if tensor.is_floating_point() else symbol(name)
 
-    def _new(self, limits: ValueRanges) -> str:
-        env, name = self.env, f"u{len(self.env.chosen)}"
+    def _new(self, limits: ValueRanges, kind: str = "u", least: int = 0) -> str:
+        """A new symbol, whose number here is larger than `least`."""
+        env = self.env
+        name = f"{kind}{sum(known.startswith(kind) for known in env.chosen)}"
         taken = set(env.var_to_val.values())
-        fresh = (n for n in (*_NUMBERS, *range(29, 1000)) if n not in taken)
+        several = floats_to_try() if kind == _FLOAT else (*_NUMBERS, *range(29, 1000))
+        above = range(least + 3, least + 1000) if least else ()
+        fresh = (n for n in (*several, *above) if n not in taken and n > least)
         if name not in env.var_to_val:
-            env.var_to_val[name] = next(fresh)
+            env.var_to_val[name] = 1 if limits == _TRUTH else next(fresh)
         env.chosen.add(name)
         env.var_to_range[name] = limits
         return name

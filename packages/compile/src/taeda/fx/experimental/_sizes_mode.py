@@ -10,7 +10,7 @@ import taeda
 from taeda import Tensor
 from taeda.overrides import TorchFunctionMode
 
-from ._expressions import Expression, constant, symbol
+from ._expressions import Expression, Relation, constant, symbol
 from ._fakes import FakeCapture
 from ._reals import Real
 from .sym_node import SymBool, SymFloat, SymInt
@@ -102,12 +102,15 @@ class SizesMode(TorchFunctionMode):
         )
 
     def item(self, x: Tensor, *rest: Any) -> Any:
-        """`x.item()`, `int(x)`: an integer that data decide is a symbol."""
+        """`x.item()`: an integer, a float or a bool that data decide is a symbol."""
         data = self.capture.data
-        whole = not (x.is_floating_point() or x.is_complex() or x.dtype == taeda.bool)
-        if data is None or x.numel() != 1 or not whole:
+        if data is None or x.numel() != 1 or x.is_complex():
             return self.refuse(x)
-        return SymInt(data.number_in(x), self.env)
+        if x.dtype == taeda.bool:
+            truth = data.number_in(x.long(), truth=True)
+            return SymBool(Relation("==", truth, constant(1)), self.env)
+        number = data.number_in(x)
+        return SymFloat(number, self.env) if isinstance(number, Real) else SymInt(number, self.env)
 
     def note(self, x: Tensor, sizes: tuple[Expression, ...]) -> None:
         """The sizes of a result, which lives as long as this does."""

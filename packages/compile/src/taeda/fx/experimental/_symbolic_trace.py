@@ -352,7 +352,9 @@ class _Explained:
         names = [name for name in self.tracer.moving if self._moves(name, numbers)]
         fitted = len(numbers) - (len(numbers) > 4)
         made: Expression | Real | None = None
-        if all(type(n) is int for n in numbers):
+        if any(type(self.points[0][name]) is float for name in names) and type(numbers[0]) is int:
+            pass  # no integer follows from a float
+        elif all(type(n) is int for n in numbers):
             whole = [expr for expr in known if isinstance(expr, Expression)]
             made = explained(numbers[:fitted], self.points[:fitted], names, whole)
         elif all(type(n) is float for n in numbers):
@@ -418,7 +420,9 @@ class _Explained:
         writer.before = graph.output_node()
         for expr in self.base.env.written:
             writer.value(expr.replaced(self.own))
+        there = set(graph.nodes)
         written_asserts(self.base.env, self.own, writer.value, writer.call)
+        _early(graph, [node for node in graph.nodes if node not in there])
         tracer = self.tracer
         sizes = tuple(tracer.plan[id(t)] for t in tracer.tensors)
         return ForAnySize.of(self.base.call.constants, graph, self._environment(), sizes)
@@ -443,6 +447,16 @@ class _Explained:
             if made.decided() is None and made not in env.guards:
                 env.guards.append(made)
         return env
+
+
+def _early(graph: Graph, asserts: list[Node]) -> None:
+    """Assertions where their numbers are known, in their order: what they forbid comes later."""
+    place = [node for node in graph.nodes if node.op == "placeholder"][-1:]
+    for node in asserts:
+        order = {other: k for k, other in enumerate(graph.nodes)}
+        place = [max((*place, *node.all_input_nodes), key=order.__getitem__)]
+        place[0].append(node)
+        place = [node]
 
 
 class _Writer:
@@ -477,6 +491,8 @@ class _Writer:
         if expr.number is not None:
             return expr.number
         if isinstance(expr, Real):
+            if expr.name == "symbol":
+                return self._size(expr.parts[0])
             parts = tuple(self.value(part) for part in expr.parts)
             return self._node(_FUNCTIONS.get(expr.name) or getattr(operator, expr.name), parts)
         total: Any = None

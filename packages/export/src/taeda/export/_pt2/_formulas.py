@@ -6,6 +6,7 @@ import operator
 import re
 from typing import Any
 
+import taeda
 from taeda._core_api.files import FormatError
 from taeda.fx.experimental._expressions import (
     Call,
@@ -18,7 +19,7 @@ from taeda.fx.experimental._expressions import (
     symbol,
 )
 
-__all__ = ["ANSWERS", "formula_of", "side_of", "text_of"]
+__all__ = ["ANSWERS", "float_text", "formula_of", "side_of", "text_of"]
 
 ANSWERS: dict[Any, str] = {
     operator.eq: "Equality", operator.ne: "Unequality", operator.lt: "StrictLessThan",
@@ -54,6 +55,28 @@ def _atom(atom: str | Call) -> str:
 def side_of(expr: Expression) -> str:
     """The text of a formula or a number."""
     return f"Integer({expr.number})" if expr.number is not None else text_of(expr)
+
+
+_OF_FLOATS: dict[Any, str] = {
+    operator.add: "Add({0}, {1})", operator.sub: "Add({0}, Mul(Integer(-1), {1}))",
+    operator.mul: "Mul({0}, {1})", operator.truediv: "FloatTrueDiv({0}, {1})",
+    operator.neg: "Mul(Integer(-1), {0})", operator.pow: "FloatPow({0}, {1})",
+    taeda.sym_float: "ToFloat({0})", taeda.sym_max: "Max({0}, {1})", taeda.sym_min: "Min({0}, {1})",
+}  # fmt: skip
+
+
+def float_text(function: Any, parts: list[str]) -> str | None:
+    """The text of a float that a function of numbers gives, whose arguments are these texts; None for
+    functions that have no word. Integers are divided by another word.
+    """
+    if function is operator.truediv and not any(map(_is_float, parts)):
+        return f"IntTrueDiv({', '.join(parts)})"
+    pattern = _OF_FLOATS.get(function)
+    return None if pattern is None else pattern.format(*parts)
+
+
+def _is_float(text: str) -> bool:
+    return re.search(r"Float|TrueDiv|'zuf", text) is not None
 
 
 def formula_of(text: str) -> Expression:

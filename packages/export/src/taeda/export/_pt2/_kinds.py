@@ -10,8 +10,8 @@ import taeda
 from ..graph_signature import OutputKind
 
 __all__ = [
-    "DTYPES", "FORMATS", "LAYOUTS", "NUMBERS", "SCALARS", "SCHEMA", "TENSORS", "WHERE", "WRITTEN",
-    "public_name",
+    "DTYPES", "FORMATS", "LAYOUTS", "NUMBERS", "NUMBER_FIRST", "OTHER_NAMES", "SCALARS", "SCHEMA", "TENSORS",
+    "WHERE", "WRITTEN", "name_of", "public_name",
 ]  # fmt: skip
 
 SCHEMA = (8, 20)
@@ -54,19 +54,47 @@ NUMBERS: dict[str, Any] = {
     "torch.sym_float": taeda.sym_float,
 }
 
-_BOTH = ("eq", "ne", "lt", "le", "gt", "ge", "remainder", "fmod")
-#: what a row with a number in place of its second tensor is called in files, and back
-SCALARS: dict[str, str] = {f"{name}.Tensor": f"{name}.Scalar" for name in _BOTH}
-SCALARS["floor_divide.default"] = "floor_divide.Scalar"
-SCALARS["pow.Tensor_Tensor"] = "pow.Tensor_Scalar"
-for _name in ("bitwise_and", "bitwise_or", "bitwise_xor"):
-    SCALARS[f"{_name}.Tensor"] = f"{_name}.Scalar"
+_COMPARED = ("eq", "ne", "lt", "le", "gt", "ge")
+_SHIFTS = ("bitwise_left_shift", "bitwise_right_shift")
+_BITS = ("bitwise_and", "bitwise_or", "bitwise_xor")
+_POWERS = ("pow", "float_power")
+#: what a row with a number in place of its second tensor is called in files
+SCALARS: dict[str, str] = {
+    **{f"{n}.Tensor": f"{n}.Scalar" for n in (*_COMPARED, *_BITS, "remainder", "fmod")},
+    **{f"{n}.Tensor": f"{n}.Tensor_Scalar" for n in _SHIFTS},
+    **{f"{n}.Tensor_Tensor": f"{n}.Tensor_Scalar" for n in _POWERS},
+    "floor_divide.default": "floor_divide.Scalar",
+    **{f"{n}_.Tensor": f"{n}_.Scalar" for n in (*_COMPARED, *_BITS, "remainder", "fmod")},
+    **{f"{n}_.Tensor": f"{n}_.Tensor_Scalar" for n in _SHIFTS},
+    **{f"{n}_.Tensor_Tensor": f"{n}_.Scalar" for n in _POWERS},
+    "floor_divide_.default": "floor_divide_.Scalar",
+}
+#: and with a number in place of its first one
+NUMBER_FIRST: dict[str, str] = {
+    **{f"{n}.Tensor": f"{n}.Scalar_Tensor" for n in (*_SHIFTS, *_BITS, "remainder")},
+    **{f"{n}.Tensor_Tensor": f"{n}.Scalar" for n in _POWERS},
+}
+_LINALG = ("cross", "diagonal", "matmul", "matrix_exp", "matrix_power", "vander", "norm")
+#: rows that have another name in files
+OTHER_NAMES: dict[str, str] = {
+    "_unique_consecutive.default": "unique_consecutive.default",
+    "conv_transpose2d.default": "conv_transpose2d.input",
+    "conv_transpose3d.default": "conv_transpose3d.input",
+    "floor_divide_.default": "floor_divide_.Tensor",
+    "ldexp_.Tensor": "ldexp_.default",
+    "polygamma_.of": "polygamma_.default",
+    **{f"{n}_.Tensor_Tensor": f"{n}_.Tensor" for n in _POWERS},
+    **{f"linalg_{n}.linalg": f"linalg_{n}.default" for n in _LINALG},
+}
 #: `where` by whether each of its values is a tensor
 WHERE: dict[tuple[bool, ...], str] = {
     (True, True): "where.self", (True, False): "where.ScalarOther",
     (False, True): "where.ScalarSelf", (False, False): "where.Scalar",
 }  # fmt: skip
-TENSORS = {scalar: tensor for tensor, scalar in SCALARS.items()}
+#: back: the row of a name in files
+TENSORS = {
+    other: row for table in (SCALARS, NUMBER_FIRST, OTHER_NAMES) for row, other in table.items()
+}
 TENSORS |= dict.fromkeys(WHERE.values(), "where.self")
 # a constant, which nobody else may write
 TENSORS |= {"lift_fresh_copy.default": "clone.default", "detach_.default": "detach.default"}
@@ -80,3 +108,21 @@ _SHARED = (
 def public_name(name: str) -> bool:
     """Whether a row has the meaning that this name has elsewhere; others are taeda's own."""
     return not name.startswith("_") or name in _SHARED
+
+
+def name_of(target: Any, tensors: list[bool]) -> str:
+    """The name of an operator, by which of its arguments are tensors."""
+    name = str(target).split(".", 1)
+    if name[0] != "aten":
+        raise NotImplementedError(f"save: {target} is an operator of a library, not of a file")
+    row = name[1]
+    if tensors[:2] == [True, False] and row in SCALARS:
+        row = SCALARS[row]
+    elif tensors[:2] == [False, True] and row in NUMBER_FIRST:
+        row = NUMBER_FIRST[row]
+    elif row == "where.self":
+        row = WHERE[tuple(tensors[1:3])]
+    else:
+        row = OTHER_NAMES.get(row, row)
+    place = "aten" if public_name(row.split(".")[0]) else "taeda"
+    return f"torch.ops.{place}.{row}"

@@ -257,6 +257,8 @@ class _GraphReader:
         elif kind == "as_sym_int":
             size = _formula(self.described["sym_int_values"][name])
             _describe(node, 0, size, size)
+        elif kind == "as_sym_float":
+            _describe(node, 0.0, None, None)
         elif kind == "as_sym_bool":
             _describe(node, True, None, None)
 

@@ -21,15 +21,16 @@ from .._functions import NAMES, calls_functions
 from .._shapes import told_by_arguments
 from ..exported_program import ExportedProgram
 from ..graph_signature import ConstantArgument, InputKind, OutputKind, TensorArgument
-from ._formulas import ANSWERS, side_of, text_of
-from ._kinds import DTYPES, FORMATS, LAYOUTS, NUMBERS, SCALARS, SCHEMA, WHERE, WRITTEN, public_name
-from ._operators import ASSERTIONS, FUNCTIONS, arguments_of
+from ._formulas import ANSWERS, float_text, side_of, text_of
+from ._kinds import DTYPES, FORMATS, LAYOUTS, NUMBERS, SCHEMA, WRITTEN, name_of
+from ._operators import ASSERTIONS, FUNCTIONS, arguments_of, item
 from ._recurrent import with_public_layers
 from ._stacks import text_of_stack
 from ._trees import text_of_spec
 
 __all__ = ["archive_of"]
 
+_LONGEST_FLOAT = 100_000  # letters of its text
 _TYPES = {dtype: number for number, dtype in DTYPES.items()}
 _NUMBERS = {function: name for name, function in NUMBERS.items()}
 _NAMED = {function: name for name, function in FUNCTIONS.items()}
@@ -139,6 +140,7 @@ class _Program:
         self.tensors: dict[str, Any] = {}
         self.numbers: dict[str, Any] = {}
         self.answers: dict[str, Any] = {}
+        self.floats: dict[str, Any] = {}
         self.is_number: dict[Node, str] = {}  # nodes that give numbers, and the kind of these
         self.module = self.whole
 
@@ -244,7 +246,7 @@ class _Program:
             "sym_bool_values": self.answers,
             "is_single_tensor_return": single,
             "custom_obj_values": {},
-            "sym_float_values": {},
+            "sym_float_values": self.floats,
         }
 
     def _note(self, name: str, value: Tensor, node: Node, part: int | None = None) -> None:
@@ -308,7 +310,10 @@ class _Program:
         ]
         kinds = {a.name: str(a.type) for a in schema.arguments}
         inputs += [self._named(n, v, 2, kinds[n]) for n, v in node.kwargs.items()]
-        return _name_of(target, node), inputs
+        return name_of(target, [self._is_tensor(v) for v in node.args]), inputs
+
+    def _is_tensor(self, value: Any) -> bool:
+        return isinstance(value, Node) and value not in self.is_number
 
     def _to_function(self, value: Any) -> dict[str, Any]:
         """An argument of a node that calls functions: they have no names there."""
@@ -372,6 +377,10 @@ class _Program:
             self._check_explained(node.name, [node.meta["shape"]])
             self.numbers[node.name] = _size(node.meta["shape"], self.hints)
             return [{"as_sym_int": {"as_name": node.name}}]
+        if type(value) is float:
+            self.is_number[node] = "as_sym_float"
+            self.floats[node.name] = {"as_expr": {"expr_str": self._float(node), "hint": None}}
+            return [{"as_sym_float": {"as_name": node.name}}]
         if not isinstance(value, tuple | list):
             raise NotImplementedError(
                 f"save: {node.name} gives a {type(value).__name__}, which has no place in a file yet"
@@ -396,21 +405,31 @@ class _Program:
             raise NotImplementedError(
                 f"save: {node.name} is an answer by {node.target}, which has no place in a file yet"
             )
-        given: Any = node.args
-        parts = [v.meta["shape"] if isinstance(v, Node) else constant(v) for v in given]
-        return f"{name}({', '.join(map(side_of, parts))})"
+        return f"{name}({', '.join(map(self._side, node.args))})"
 
+    def _float(self, node: Node) -> str:
+        """The text of a float that follows from sizes and from what data decide."""
+        if "decided" in node.meta:
+            return f"Symbol('{node.meta['decided'][0]}')"
+        text, parts = None, [self._side(v) for v in node.args if node.target is not item]
+        if parts and sum(map(len, parts)) < _LONGEST_FLOAT:
+            text = float_text(node.target, parts)
+        if text is None:
+            raise NotImplementedError(
+                f"save: {node.name} is a float by {node.target}, which has no place in a file yet"
+            )
+        return text
 
-def _name_of(target: Any, node: Node) -> str:
-    name = str(target).split(".", 1)
-    if name[0] != "aten":
-        raise NotImplementedError(f"save: {target} is an operator of a library, not of a file")
-    number = len(node.args) > 1 and not isinstance(node.args[1], Node)
-    row = SCALARS.get(name[1], name[1]) if number else name[1]
-    if name[1] == "where.self":
-        row = WHERE[tuple(isinstance(v, Node) for v in node.args[1:3])]
-    place = "aten" if public_name(row.split(".")[0]) else "taeda"
-    return f"torch.ops.{place}.{row}"
+    def _side(self, value: Any) -> str:
+        """The text of a number, or of a node that gives one."""
+        if isinstance(value, float):
+            return f"Float('{value!r}', precision=53)"
+        if not isinstance(value, Node):
+            return side_of(constant(value))
+        if self.is_number.get(value) == "as_sym_float":
+            text: str = self.floats[value.name]["as_expr"]["expr_str"]
+            return text
+        return side_of(value.meta["shape"])
 
 
 def _hint(limits: Any) -> int | None:

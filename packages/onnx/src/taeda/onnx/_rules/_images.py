@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
+
+import taeda
 
 from .._context import Context, Value
 from ._registry import rule
@@ -27,21 +30,14 @@ def _conv(
     groups: int = 1,
 ) -> Value:
     count = weight.rank - 2
-    alone = x.rank == weight.rank - 1
-    if alone:
-        x = ctx.op("Unsqueeze", x, ctx.integers([0]), rank=weight.rank)
     pads = _each(padding, count)
-    made = ctx.op(
-        "Conv",
-        x,
-        weight,
-        bias,
-        strides=_each(stride, count),
-        pads=[*pads, *pads],
-        dilations=_each(dilation, count),
-        group=groups,
-    )
-    return ctx.op("Squeeze", made, ctx.integers([0]), rank=count + 1) if alone else made
+    how: dict[str, Any] = {
+        "strides": _each(stride, count),
+        "pads": [*pads, *pads],
+        "dilations": _each(dilation, count),
+        "group": groups,
+    }
+    return in_batch(ctx, x, count, lambda x: [ctx.op("Conv", x, weight, bias, **how)])[0]
 
 
 @rule("convolution", fresh=True)
@@ -59,27 +55,39 @@ def _convolution(
 ) -> Value:
     if not transposed:
         return _conv(ctx, x, weight, bias, stride, padding, dilation, groups)
-    if x.rank != weight.rank:
-        raise ctx.refuse("a transposed convolution without a batch: unsqueeze it")
     count = weight.rank - 2
     pads = _each(padding, count)
-    return ctx.op(
-        "ConvTranspose",
-        x,
-        weight,
-        bias,
-        strides=_each(stride, count),
-        pads=[*pads, *pads],
-        dilations=_each(dilation, count),
-        output_padding=_each(output_padding, count),
-        group=groups,
-    )
+    how: dict[str, Any] = {
+        "strides": _each(stride, count),
+        "pads": [*pads, *pads],
+        "dilations": _each(dilation, count),
+        "output_padding": _each(output_padding, count),
+        "group": groups,
+    }
+    return in_batch(ctx, x, count, lambda x: [ctx.op("ConvTranspose", x, weight, bias, **how)])[0]
 
 
-def _batched(ctx: Context, x: Value, count: int) -> Value:
-    if x.rank != count + 2:
-        raise ctx.refuse(f"a pool of a tensor of rank {x.rank}: give it a batch by unsqueeze")
-    return x
+def in_batch(
+    ctx: Context, x: Value, count: int, made_of: Callable[[Value], list[Value]]
+) -> list[Value]:
+    """What a function makes of an image of `count` dimensions, which operators want in a batch."""
+    if x.rank == count + 2:
+        return made_of(x)
+    parts = made_of(ctx.op("Unsqueeze", x, ctx.integers([0]), rank=count + 2))
+    return [ctx.op("Squeeze", part, ctx.integers([0]), rank=count + 1) for part in parts]
+
+
+def pooled(
+    ctx: Context, kind: str, x: Value, count: int, results: int = 1, **how: Any
+) -> list[Value]:
+    """A pool. Operators take no integers but bytes; wider ones are exact as float64."""
+    given = x
+    if not x.dtype.is_floating_point:
+        if kind != "MaxPool" or x.dtype == taeda.int64:
+            raise ctx.refuse(f"a pool of {x.dtype}, which ONNX does not have: pool floats")
+        x = ctx.cast(x, taeda.float64)
+    made = in_batch(ctx, x, count, lambda x: ctx.ops(kind, results, x, **how))
+    return [ctx.cast(made[0], given.dtype), *made[1:]]
 
 
 def _max_pools(count: int) -> None:
@@ -95,15 +103,17 @@ def _max_pools(count: int) -> None:
     ) -> Value:
         pads = _each(padding, count)
         kernel = _each(kernel_size, count)
-        return ctx.op(
+        return pooled(
+            ctx,
             "MaxPool",
-            _batched(ctx, x, count),
+            x,
+            count,
             kernel_shape=kernel,
             strides=_each(stride, count) if stride else kernel,
             pads=[*pads, *pads],
             dilations=_each(dilation, count),
             ceil_mode=int(ceil_mode),
-        )
+        )[0]
 
     @rule(f"avg_pool{count}d", fresh=True)
     def average(
@@ -121,14 +131,16 @@ def _max_pools(count: int) -> None:
         pads = _each(padding, count)
         kernel = _each(kernel_size, count)
         whole = count_include_pad or divisor_override is not None
-        made = ctx.op(
+        made = pooled(
+            ctx,
             "AveragePool",
-            _batched(ctx, x, count),
+            x,
+            count,
             kernel_shape=kernel,
             strides=_each(stride, count) if stride else kernel,
             pads=[*pads, *pads],
             count_include_pad=int(whole),
-        )
+        )[0]
         if divisor_override is None:
             return made
         return ctx.op("Mul", made, ctx.number(math.prod(kernel) / divisor_override, x.dtype))
@@ -137,15 +149,15 @@ def _max_pools(count: int) -> None:
     def adaptive(ctx: Context, x: Value, output_size: Any) -> Value:
         sizes = _each(output_size, count)
         if all(n == 1 for n in sizes):
-            return ctx.op("GlobalAveragePool", _batched(ctx, x, count))
-        known = x.sizes[2:]
+            return pooled(ctx, "GlobalAveragePool", x, count)[0]
+        known = x.sizes[-count:]
         steps = [None if k is None or k % n else k // n for k, n in zip(known, sizes, strict=True)]
         kernel = [s for s in steps if s is not None]
         if len(kernel) != count:
             from ._windows import averaged  # late: windows of any size are made of what is here
 
             return averaged(ctx, "ReduceMean", x, sizes)
-        return ctx.op("AveragePool", _batched(ctx, x, count), kernel_shape=kernel, strides=kernel)
+        return pooled(ctx, "AveragePool", x, count, kernel_shape=kernel, strides=kernel)[0]
 
 
 for _count in (1, 2, 3):
@@ -181,6 +193,7 @@ for _row in ("upsample_linear1d", "upsample_bilinear2d", "upsample_trilinear3d")
 
 @rule("pixel_shuffle", fresh=True)
 def _pixel_shuffle(ctx: Context, x: Value, upscale_factor: int) -> Value:
-    if x.rank != 4:
-        raise ctx.refuse("pixels of a tensor of another rank than 4")
-    return ctx.op("DepthToSpace", x, blocksize=upscale_factor, mode="CRD")
+    if x.rank not in (3, 4):
+        raise ctx.refuse(f"pixels of a tensor of rank {x.rank}: 3 and 4 are translated")
+    how: dict[str, Any] = {"blocksize": upscale_factor, "mode": "CRD"}
+    return in_batch(ctx, x, 2, lambda x: [ctx.op("DepthToSpace", x, **how)])[0]

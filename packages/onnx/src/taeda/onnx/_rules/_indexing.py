@@ -65,6 +65,14 @@ def _nonzero(ctx: Context, x: Value) -> Value:
     return ctx.op("Transpose", found, perm=[1, 0])
 
 
+@rule("nonzero_numpy", fresh=True)
+def _each_place(ctx: Context, x: Value) -> list[Value]:
+    whole = x if x.rank else ctx.reshape(x, [1])
+    found = ctx.op("NonZero", whole, dtype=taeda.int64, rank=2)
+    rows = (ctx.number(k, taeda.int64) for k in range(whole.rank))
+    return [ctx.op("Gather", found, k, axis=0, rank=1) for k in rows]
+
+
 @rule("masked_select", fresh=True)
 def _masked_select(ctx: Context, x: Value, mask: Value) -> Value:
     common = _broadcast(ctx, ctx.shape(x), ctx.shape(mask))
@@ -88,6 +96,103 @@ def _unique(
     if return_inverse:
         inverse = ctx.op("Reshape", inverse, ctx.shape(x), rank=x.rank)
     return [Value(values.name, x.dtype, values.sizes), inverse, counts]
+
+
+@rule("unique_dim", fresh=True)
+def _unique_slices(
+    ctx: Context,
+    x: Value,
+    dim: int,
+    sorted: bool = True,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+) -> list[Value]:
+    values, _, inverse, counts = ctx.ops("Unique", 4, x, axis=dim % x.rank, sorted=1)
+    return [values, *(Value(p.name, taeda.int64, (None,)) for p in (inverse, counts))]
+
+
+@rule("_unique_consecutive", fresh=True)
+def _runs(
+    ctx: Context,
+    x: Value,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: int | None = None,
+) -> list[Value]:
+    """Where something new begins: what differs from the one before, and the first."""
+    shape, flat = ctx.shape(x), dim is None or not x.rank
+    if flat:
+        x = ctx.reshape(x, [-1])
+    axis = 0 if dim is None or flat else dim % x.rank
+    zero, one, last = (ctx.integers([n]) for n in (0, 1, 2**62))
+    at = ctx.integers([axis])
+    before, after = (
+        ctx.op("Slice", x, zero, ctx.integers([-1]), at),
+        ctx.op("Slice", x, one, last, at),
+    )
+    new = ctx.op("Not", ctx.op("Equal", before, after, dtype=taeda.bool))
+    for d in range(x.rank - 1, -1, -1):  # slices differ where one element does
+        if d != axis:
+            new = _any(ctx, new, d)
+    first = ctx.weight(taeda.ones(1, dtype=taeda.bool))
+    size = ctx.op("Unsqueeze", ctx.tensor(ctx.size(x, axis), taeda.int64), zero, rank=1)
+    begins = ctx.op("Slice", ctx.op("Concat", first, new, axis=0, rank=1), zero, size)
+    values = ctx.op("Compress", x, begins, axis=axis)
+    step = ctx.op("CumSum", ctx.cast(begins, taeda.int64), ctx.number(0, taeda.int64))
+    inverse = ctx.op("Sub", step, ctx.number(1, taeda.int64))
+    if flat:
+        inverse = ctx.op("Reshape", inverse, shape, rank=len(ctx.sizes(1)), allowzero=1)
+    places = ctx.reshape(ctx.op("NonZero", begins, dtype=taeda.int64, rank=2), [-1])
+    ends = ctx.op("Concat", ctx.op("Slice", places, one, last), size, axis=0)
+    ends = ctx.op("Slice", ends, zero, ctx.op("Shape", places, dtype=taeda.int64, rank=1))
+    return [values, inverse, ctx.op("Sub", ends, places)]
+
+
+def _any(ctx: Context, x: Value, dim: int) -> Value:
+    """Whether any holds along a dimension, which goes."""
+    number = ctx.cast(x, taeda.int32)
+    made = ctx.op("ReduceSum", number, ctx.integers([dim]), keepdims=0, rank=x.rank - 1)
+    return ctx.op("Greater", made, ctx.number(0, taeda.int32), dtype=taeda.bool)
+
+
+@rule("repeat_interleave.Tensor", fresh=True)
+def _repeated(ctx: Context, repeats: Value, output_size: Any = None) -> Value:
+    """Each place counts the indices that end at or before it."""
+    counts = ctx.cast(repeats, taeda.int64)
+    ends = ctx.op("CumSum", counts, ctx.number(0, taeda.int64))
+    total = ctx.op("ReduceSum", counts, ctx.integers([0]), keepdims=1)
+    ones = ctx.op("Expand", ctx.number(1, taeda.int64), ctx.shape(ends), rank=1)
+    ended = _added(ctx, total, ends, ones)
+    made = ctx.op(
+        "CumSum", ctx.op("Slice", ended, ctx.integers([0]), total), ctx.number(0, taeda.int64)
+    )
+    return ctx.cast(made, repeats.dtype)
+
+
+@rule("bincount", fresh=True)
+def _counted(ctx: Context, x: Value, weights: Value | None = None, minlength: Any = 0) -> Value:
+    places = ctx.cast(x, taeda.int64)
+    one = ctx.number(1, taeda.int64)
+    least = ctx.op("Sub", ctx.integers([minlength]), one)
+    top = ctx.op(
+        "ReduceMax", ctx.op("Concat", places, least, axis=0), *_first_axis(ctx), keepdims=1
+    )
+    size = ctx.op("Add", top, one)
+    ones = ctx.op("Expand", one, ctx.shape(places), rank=1)
+    added = _added(ctx, size, places, ones if weights is None else ctx.cast(weights, ctx.dtype))
+    return ctx.op("Slice", added, ctx.integers([0]), size)
+
+
+def _first_axis(ctx: Context) -> list[Value]:
+    """The first axis as an input, which `ReduceMax` takes from opset 18 on; it is all of a vector."""
+    return [ctx.integers([0])] if ctx.opset >= 18 else []
+
+
+def _added(ctx: Context, size: Value, places: Value, numbers: Value) -> Value:
+    """Numbers added up at places, in a vector that is one longer than this size."""
+    longer = ctx.op("Add", size, ctx.number(1, taeda.int64))
+    zeros = ctx.op("Expand", ctx.number(0, numbers.dtype), longer, rank=1)
+    return ctx.op("ScatterElements", zeros, places, numbers, axis=0, reduction="add")
 
 
 def _behind(ctx: Context, x: Value, indices: list[Value | None], dims: list[int]) -> Value:

@@ -8,7 +8,7 @@ from typing import Any
 import taeda
 
 from .._context import Context, Value
-from ._images import _each, _resized
+from ._images import _each, _resized, pooled
 from ._registry import rule
 
 
@@ -79,33 +79,28 @@ def _col2im(
 ) -> Value:
     if ctx.opset < 18:
         raise ctx.refuse("Col2Im is there from opset 18 on")
-    if x.rank != 3:
-        raise ctx.refuse("windows without a batch: unsqueeze them")
     pads = _each(padding, 2)
-    return ctx.op(
-        "Col2Im",
-        x,
-        ctx.integers(list(output_size)),
-        ctx.integers(_each(kernel_size, 2)),
-        dilations=_each(dilation, 2),
-        pads=[*pads, *pads],
-        strides=_each(stride, 2),
-        rank=4,
-    )
+    how: dict[str, Any] = {
+        "dilations": _each(dilation, 2), "pads": [*pads, *pads], "strides": _each(stride, 2)
+    }  # fmt: skip
+    sizes = ctx.integers(list(output_size)), ctx.integers(_each(kernel_size, 2))
+    one = ctx.integers([0])
+    whole = x if x.rank == 3 else ctx.op("Unsqueeze", x, one, rank=3)
+    made = ctx.op("Col2Im", whole, *sizes, rank=4, **how)
+    return made if x.rank == 3 else ctx.op("Squeeze", made, one, rank=3)
 
 
 @rule("pixel_unshuffle", fresh=True)
 def _pixel_unshuffle(ctx: Context, x: Value, downscale_factor: int) -> Value:
-    if x.rank != 4:
-        raise ctx.refuse("pixels of a tensor of another rank than 4")
-    factor = downscale_factor
-    channels, high, wide = ctx.sizes()[1:]
+    factor, lead = downscale_factor, x.rank - 3
+    channels, high, wide = ctx.sizes()[lead:]
     if channels is None or high is None or wide is None:
         raise ctx.refuse("an image whose sizes differ from call to call")
-    first = ctx.size(x, 0)
-    apart = [first, channels // factor**2, high, factor, wide, factor]
-    made = ctx.op("Transpose", ctx.reshape(x, apart), perm=[0, 1, 3, 5, 2, 4])
-    return ctx.reshape(made, [first, channels, high, wide])
+    before = [ctx.size(x, d) for d in range(lead)]
+    apart = [*before, channels // factor**2, high, factor, wide, factor]
+    order = [*range(lead), *(lead + d for d in (0, 2, 4, 1, 3))]
+    made = ctx.op("Transpose", ctx.reshape(x, apart), perm=order)
+    return ctx.reshape(made, [*before, channels, high, wide])
 
 
 # ---- windows of any size ----
@@ -151,13 +146,13 @@ def _adaptive_max(count: int) -> None:
         dilation: Any = 1,
         ceil_mode: bool = False,
     ) -> list[Value]:
-        if x.rank != count + 2:
-            raise ctx.refuse("a pool of a tensor without a batch: unsqueeze it")
         pads, kernel = _each(padding, count), _each(kernel_size, count)
-        made, places = ctx.ops(
+        made, places = pooled(
+            ctx,
             "MaxPool",
-            2,
             x,
+            count,
+            2,
             kernel_shape=kernel,
             strides=_each(stride, count) if stride else kernel,
             pads=[*pads, *pads],
@@ -165,7 +160,7 @@ def _adaptive_max(count: int) -> None:
             ceil_mode=int(ceil_mode),
         )
         whole: Any = ctx.number(1, taeda.int64)
-        for d in range(2, x.rank):
+        for d in range(x.rank - count, x.rank):
             whole = ctx.op("Mul", whole, ctx.tensor(ctx.size(x, d), taeda.int64))
         flat = Value(places.name, taeda.int64, places.sizes)
         return [made, ctx.op("Mod", flat, whole)]  # ONNX counts through batch and channels
