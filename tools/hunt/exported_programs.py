@@ -313,7 +313,7 @@ def main(count: int, first: int, jobs: int, seconds: float) -> int:
     parts = [(at, min(PART, first + count - at)) for at in range(first, first + count, PART)]
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         waiting = iter(parts)
-        going = {pool.submit(child, *p): p for p, _ in zip(waiting, range(jobs), strict=False)}
+        going = {pool.submit(child, *p): p for _, p in zip(range(jobs), waiting, strict=False)}
         while going:
             done, _ = concurrent.futures.wait(going, return_when="FIRST_COMPLETED")
             for one in done:

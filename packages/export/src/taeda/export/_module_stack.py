@@ -23,27 +23,32 @@ class ModuleStack:
         self._names = {id(m): name for name, m in root.named_modules() if name}
         self._stack: list[tuple[str, int, str]] = []
         self._calls: dict[str, int] = {}
+        self._text: str | None = "[]"  # of the stack as it is; None if it has changed
 
     def text(self) -> str:
         """The calls as text, which a recorder keeps with what it records."""
-        return json.dumps(self._stack)
+        if self._text is None:
+            self._text = json.dumps(self._stack)
+        return self._text
 
     @contextmanager
     def watched(self) -> Iterator[None]:
         """In this block calls of modules in this thread are seen."""
         here = threading.get_ident()
-        self._stack, self._calls = [], {}
+        self._stack, self._calls, self._text = [], {}, None
 
         def enter(module: nn.Module, _args: Any) -> None:
             name = self._names.get(id(module))
             if name is not None and threading.get_ident() == here:
                 number = self._calls[name] = self._calls.get(name, -1) + 1
                 self._stack.append((name, number, type(module).__qualname__))
+                self._text = None
 
         def leave(module: nn.Module, _args: Any, _made: Any) -> None:
             name = self._names.get(id(module))
             if name is not None and threading.get_ident() == here and self._stack:
                 self._stack.pop()
+                self._text = None
 
         first = register_module_forward_pre_hook(enter)
         last = register_module_forward_hook(leave, always_call=True)

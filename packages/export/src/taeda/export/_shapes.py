@@ -31,6 +31,7 @@ from ._functions import (
 __all__ = ["note_shapes", "told_by_arguments"]
 
 Points = list[dict[str, Any]]
+Known = dict[tuple[int, ...], Expression | int]
 
 
 def note_shapes(
@@ -169,14 +170,15 @@ def _note(
     unknown: Iterator[Expression],
 ) -> None:
     """Write what the runs at these points gave."""
+    found: Known = {}
     for node in gm.graph.nodes:
         if node.op in ("call_function", "placeholder") and node in runs[0]:
             values = [run[node] for run in runs]
             if node.op == "call_function":
                 node.meta["val"] = values[0]
-            known = _formulas(values, points, names, lambda t: tuple(t.shape))
+            known = _formulas(values, points, names, lambda t: tuple(t.shape), found)
             node.meta["shape"] = _without_gaps(known, unknown)
-            strides = _formulas(values, points, names, lambda t: tuple(t.stride()))
+            strides = _formulas(values, points, names, lambda t: tuple(t.stride()), found)
             node.meta["stride"] = _without_gaps(strides, None)
         if calls_functions(node):
             for function in functions_of(gm, node):
@@ -290,26 +292,35 @@ def _of_slices(function: GraphModule, carried: Any, several: Any, others: Any) -
     return (*made[:count], *(t.new_empty((size, *t.shape)) for t in made[count:]))
 
 
-def _formulas(values: list[Any], points: Points, names: list[str], sizes: Any) -> Any:
+def _formulas(values: list[Any], points: Points, names: list[str], sizes: Any, known: Known) -> Any:
     """Formulas of sizes: of a tensor a tuple, of a number one, of a list a list."""
     first = values[0]
     if isinstance(first, Tensor):
         each = zip(*(sizes(v) for v in values), strict=True)
-        return tuple(_formula(list(numbers), points, names) for numbers in each)
+        return tuple(_formula(list(numbers), points, names, known) for numbers in each)
     if type(first) is int:
-        return _formula(values, points, names)
+        return _formula(values, points, names, known)
     if isinstance(first, tuple | list):
         least = min(len(v) for v in values)
-        return [_formulas([v[k] for v in values], points, names, sizes) for k in range(least)]
+        return [
+            _formulas([v[k] for v in values], points, names, sizes, known) for k in range(least)
+        ]
     return None
 
 
-def _formula(numbers: list[int], points: Points, names: list[str]) -> Expression | int:
-    """The formula; the number of this trace if there is none."""
+def _formula(
+    numbers: list[int], points: Points, names: list[str], known: Known
+) -> Expression | int:
+    """The formula; the number of this trace if there is none. Most nodes have sizes of others, which
+    are `known`.
+    """
     if all(n == numbers[0] for n in numbers):
         return constant(numbers[0])
-    found = explained(numbers, points, names, [])
-    return numbers[0] if found is None else found
+    key = tuple(numbers)
+    if key not in known:
+        found = explained(numbers, points, names, [])
+        known[key] = numbers[0] if found is None else found
+    return known[key]
 
 
 def _without_gaps(made: Any, unknown: Iterator[Expression] | None) -> Any:

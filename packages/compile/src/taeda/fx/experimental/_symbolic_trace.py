@@ -342,6 +342,7 @@ class _Explained:
         self.tracer, self.base, self.runs = tracer, base, runs
         self.points = [run.env.var_to_val for run in runs]
         self.moved_by: set[str] = set()
+        self.answers: dict[Any, Any] = {}  # most numbers are there many times
         self.own = self._own_symbols()
         self.known = list(dict.fromkeys(e.replaced(self.own) for e in base.used))
 
@@ -349,6 +350,13 @@ class _Explained:
         """What gives these numbers at all points; None, and the symbols that moved them are noted.
         A float is only what the program itself computed.
         """
+        key = bool(known), *map(type, numbers[:1]), *numbers
+        if key not in self.answers:
+            self.answers[key] = self._found(numbers, known)
+        made: Expression | Real | None = self.answers[key]
+        return made
+
+    def _found(self, numbers: list[Any], known: list[Any]) -> Expression | Real | None:
         names = [name for name in self.tracer.moving if self._moves(name, numbers)]
         fitted = len(numbers) - (len(numbers) > 4)
         made: Expression | Real | None = None
