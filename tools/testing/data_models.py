@@ -130,7 +130,8 @@ def _truths(x: Any) -> Any:
 
 def _of_each(x: Any) -> Any:
     rows, columns = (x > 0).nonzero(as_tuple=True)
-    return rows, columns, x[rows, columns] * 2
+    mask = x < 0.5
+    return rows, columns, x[rows, columns] * 2, taeda.where(mask), taeda.argwhere(mask) + 1
 
 
 _CODES = [taeda.tensor(v) for v in ([3, 1, 3, 0], [2], [5, 5, 5, 4, 4, 4, 5])]

@@ -63,6 +63,10 @@ def _each_place(size: int, x: Tensor) -> list[Tensor]:
     return [_empty(taeda.int64, size) for _ in range(max(x.dim(), 1))]
 
 
+def _where(size: int, condition: Tensor, *rest: Any) -> list[Tensor] | None:
+    return None if rest else _each_place(size, condition)
+
+
 def _chosen(size: int, x: Tensor, mask: Tensor) -> Tensor:
     return _empty(x.dtype, size)
 
@@ -122,6 +126,8 @@ def _empty(dtype: taeda.dtype, *sizes: int) -> Tensor:
 _BLANKS: dict[str, Callable[..., Any]] = {
     "nonzero": _places,
     "nonzero_numpy": _each_place,
+    "argwhere": _places,
+    "where": _where,
     "masked_select": _chosen,
     "index": _of_mask,
     "_unique2": _unique,
@@ -137,7 +143,10 @@ def _mask_of(op: str, args: tuple[Any, ...]) -> Tensor | None:
     name = op.partition(".")[0]
     if name == "index":
         return next(i for i in args[1] if i is not None and i.dtype in _MASKS)
-    return {"masked_select": args[-1]}.get(name, args[0] if name.startswith("nonzero") else None)
+    if name in ("nonzero", "nonzero_numpy", "argwhere", "where"):
+        first: Tensor = args[0]
+        return first
+    return args[-1] if name == "masked_select" else None
 
 
 def _least(op: str, args: tuple[Any, ...]) -> int:

@@ -59,13 +59,13 @@ def places_of(ctx: Context, index: Value | None) -> list[Value | None]:
     return list(vectors)
 
 
-@rule("nonzero", fresh=True)
+@rule("nonzero", "argwhere", fresh=True)
 def _nonzero(ctx: Context, x: Value) -> Value:
     found = ctx.op("NonZero", x, dtype=taeda.int64, rank=2)
     return ctx.op("Transpose", found, perm=[1, 0])
 
 
-@rule("nonzero_numpy", fresh=True)
+@rule("nonzero_numpy", "where", fresh=True)
 def _each_place(ctx: Context, x: Value) -> list[Value]:
     whole = x if x.rank else ctx.reshape(x, [1])
     found = ctx.op("NonZero", whole, dtype=taeda.int64, rank=2)
