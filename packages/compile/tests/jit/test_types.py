@@ -86,3 +86,9 @@ def test_names_that_libraries_read():
     with pytest.raises(AssertionError, match="null optional"):
         jit._unwrap_optional(None)
     assert not jit.is_scripting() and not jit.is_tracing()
+
+
+def test_a_traced_function_is_of_the_type_of_functions():
+    made = jit.trace(double, (taeda.ones(2),))
+    assert isinstance(made, jit.ScriptFunction)
+    assert not isinstance(jit.trace(nn.Linear(2, 2), taeda.ones(1, 2)), jit.ScriptFunction)

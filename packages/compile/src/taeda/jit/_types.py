@@ -17,6 +17,8 @@ class _Kind(abc.ABCMeta):
     def __instancecheck__(cls, instance: Any) -> bool:
         if super().__instancecheck__(instance):
             return True
+        if cls is ScriptFunction and getattr(instance, "_traces_a_function", False) is True:
+            return True  # a module, for what it was recorded with may be its parameters
         made = is_scripted(instance)
         return made and cls is (ScriptModule if isinstance(instance, nn.Module) else ScriptFunction)
 
@@ -35,7 +37,7 @@ class ScriptModule(nn.Module, metaclass=_Kind):
 
 
 class ScriptFunction(metaclass=_Kind):
-    """The type of functions that `script` gives. TypeError for a call: `script` makes them.
+    """The type of what `script` and `trace` give for a function. TypeError for a call: `script` makes them.
 
     >>> isinstance(len, ScriptFunction)
     False
