@@ -108,6 +108,13 @@ TEXTS = {
 }
 
 
+def test_a_line_of_facts_is_full_before_another_begins():
+    ends = taeda.arange(2000.0, dtype=taeda.float64)
+    x = taeda.sparse_coo_tensor(taeda.arange(2000).repeat(2, 1), ends, (2000, 2000))
+    facts = "size=(2000, 2000), nnz=2000, dtype=taeda.float64, layout=taeda.sparse_coo)"
+    assert repr(x).endswith("\n       " + facts)
+
+
 @pytest.mark.parametrize("name", TEXTS)
 def test_texts(name):
     make, text = TEXTS[name]

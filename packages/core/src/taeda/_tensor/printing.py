@@ -263,9 +263,12 @@ def _is_guessed(dtype: Any) -> bool:
     return dtype in (default, taeda.int64, taeda.bool, matching.get(default, taeda.complex64))
 
 
-def _close(text: str, suffixes: list[str], indent: int) -> str:
-    """`text`, the suffixes, each on a new line if it would be too long, and the parenthesis."""
-    end = len(text) - text.rfind("\n") + 1
+def _close(text: str, suffixes: list[str], indent: int, end: int | None = None) -> str:
+    """`text`, the suffixes, each on a new line if it would be too long, and the parenthesis. `end`: how long
+    the last line counts as, two more than it is if None.
+    """
+    if end is None:
+        end = len(text) - text.rfind("\n") + 1
     for suffix in suffixes:
         if end + len(suffix) + 2 > _options.linewidth:
             text += ",\n" + " " * indent + suffix
@@ -295,9 +298,11 @@ def _parts_text(tensor: Tensor, prefix: str) -> str:
     facts += [s for s in suffixes if s not in history]
     facts += [] if _is_guessed(tensor.dtype) else [f"dtype={tensor.dtype}"]
     facts += [f"layout={tensor.layout}", *history]
+    end = None
     if tensor.layout is _core.sparse_coo:  # in a line of their own
+        end = indent + len(facts[0])
         shown.append(facts.pop(0))
-    return _close(prefix + (",\n" + " " * indent).join(shown), facts, indent)
+    return _close(prefix + (",\n" + " " * indent).join(shown), facts, indent, end)
 
 
 def _part_text(part: Tensor, indent: int) -> str:

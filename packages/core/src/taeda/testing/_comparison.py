@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import cmath
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import taeda
 from taeda import Tensor
 from taeda._warnings import warn
+
+from ._comparison_parts import Difference, is_parted, parts_to_compare
 
 __all__ = ["assert_allclose", "assert_close"]
 
@@ -82,7 +84,9 @@ def assert_close(
 
     Tensors, arrays, numbers, None, and sequences and mappings of them. Without rtol and atol (give
     both or neither) the tolerances depend on the dtype, and are 0 for integers. Device, dtype and
-    layout must agree too, unless the check is switched off. `msg` replaces the message, or is
+    layout must agree too, unless the check is switched off. Of sparse tensors the stored elements are
+    compared (of COO coalesced), of nested ones each tensor, of masked ones what counts. `msg` replaces
+    the message, or is
     called with it. TypeError for other types, and for pairs of unrelated ones.
 
     >>> assert_close(taeda.tensor([1.0, 2.0]), taeda.tensor([1.0, 2.0 + 1e-7]))
@@ -243,6 +247,28 @@ def _scalar_text(actual: Any, expected: Any, rtol: float, atol: float) -> str:
 
 def _compare_tensors(actual: Tensor, expected: Tensor, path: Path, rules: _Rules) -> None:
     _check_attributes(actual, expected, path, rules)
+    if is_parted(actual) or is_parted(expected):
+        return _compare_parts(actual, expected, path, rules)
+    return _compare_elements(actual, expected, path, rules, "Tensor-likes")
+
+
+def _compare_parts(actual: Tensor, expected: Tensor, path: Path, rules: _Rules) -> None:
+    """One part after the other; indices and masks have to be equal."""
+    try:
+        parts = parts_to_compare(actual, expected)
+    except Difference as found:
+        raise _Mismatch(str(found), path) from None
+    for what, a, e, is_exact in parts:
+        # dtypes of indices may differ; of values those of the tensors, which were looked at
+        own = replace(rules, check_dtype=False, check_stride=False)
+        own = replace(own, rtol=0.0, atol=0.0) if is_exact else own
+        _check_attributes(a, e, path, own, f" of {what}")
+        _compare_elements(a, e, path, own, what)
+
+
+def _compare_elements(
+    actual: Tensor, expected: Tensor, path: Path, rules: _Rules, what: str
+) -> None:
     if "meta" in (actual.device.type, expected.device.type):
         return
     actual, expected = (x.dequantize() if x.is_quantized else x for x in (actual, expected))
@@ -254,21 +280,26 @@ def _compare_tensors(actual: Tensor, expected: Tensor, path: Path, rules: _Rules
     if a.ndim == 0:
         shown = (actual, expected) if actual.dtype == expected.dtype else (a, e)
         raise _Mismatch(_scalar_text(shown[0].item(), shown[1].item(), rtol, atol), path)
-    raise _Mismatch(_tensor_text(a, e, matches, rtol, atol), path)
+    raise _Mismatch(_tensor_text(a, e, matches, rtol, atol, what), path)
 
 
-def _check_attributes(actual: Tensor, expected: Tensor, path: Path, rules: _Rules) -> None:
-    facts = (
-        ("shape", True, actual.shape, expected.shape),
-        ("layout", rules.check_layout, actual.layout, expected.layout),
-        ("device", rules.check_device, actual.device, expected.device),
-        ("dtype", rules.check_dtype, actual.dtype, expected.dtype),
-        ("stride()", rules.check_stride, actual.stride(), expected.stride()),
+def _check_attributes(
+    actual: Tensor, expected: Tensor, path: Path, rules: _Rules, of: str = ""
+) -> None:
+    nested = actual.is_nested or expected.is_nested  # their shapes are those of their tensors
+    strided = not (is_parted(actual) or is_parted(expected))
+    facts: tuple[tuple[str, bool, Callable[[Tensor], Any]], ...] = (
+        ("is_nested", True, lambda x: x.is_nested),
+        ("shape", not nested, lambda x: x.shape),
+        ("layout", rules.check_layout, lambda x: x.layout),
+        ("device", rules.check_device, lambda x: x.device),
+        ("dtype", rules.check_dtype, lambda x: x.dtype),
+        ("stride()", rules.check_stride and strided, lambda x: x.stride()),
     )
-    for name, checked, a, e in facts:
-        if checked and a != e:
-            text = f"The values for attribute '{name}' do not match: {a} != {e}."
-            raise _Mismatch(text, path)
+    for name, checked, fact in facts:
+        if checked and fact(actual) != fact(expected):
+            text = f"The values for attribute '{name}'{of} do not match: "
+            raise _Mismatch(f"{text}{fact(actual)} != {fact(expected)}.", path)
 
 
 def _in_one_dtype(actual: Tensor, expected: Tensor) -> tuple[Tensor, Tensor]:
@@ -309,12 +340,12 @@ def _elementwise_close(a: Tensor, e: Tensor, rtol: float, atol: float, equal_nan
     return close | (finite & (difference <= e.abs() * rtol + atol))
 
 
-def _tensor_text(a: Tensor, e: Tensor, matches: Tensor, rtol: float, atol: float) -> str:
+def _tensor_text(a: Tensor, e: Tensor, matches: Tensor, rtol: float, atol: float, what: str) -> str:
     exact = rtol == 0 and atol == 0
     wrong, total = int((~matches).sum().item()), a.numel()
     difference, relative = _differences(a.flatten(), e.flatten())
     lines = [
-        f"Tensor-likes are not {'equal' if exact else 'close'}!\n",
+        f"{what} are not {'equal' if exact else 'close'}!\n",
         f"Mismatched elements: {wrong} / {total} ({wrong / total:.1%})",
     ]
     for name, values, allowed in (

@@ -10,7 +10,7 @@ from taeda._core_api import runtime as core
 
 from ._parts import Coo, parts_of, require, tensor_of
 
-__all__ = ["sparse_resize_", "sparse_resize_and_clear_"]
+__all__ = ["become", "sparse_resize_", "sparse_resize_and_clear_"]
 
 
 def sparse_resize_(self: Tensor, size: Any, sparse_dim: int, dense_dim: int) -> Tensor:
@@ -19,7 +19,7 @@ def sparse_resize_(self: Tensor, size: Any, sparse_dim: int, dense_dim: int) -> 
     """
     parts, size = _asked(self, size, sparse_dim, dense_dim, "sparse_resize_")
     if not parts.indices.size(1):
-        return _become(self, _empty(parts, size, sparse_dim), size)
+        return become(self, _empty(parts, size, sparse_dim), size)
     before, known = tuple(self.shape), parts.indices.size(0)
     _check_keeps("sparse dimensions", known, sparse_dim)
     _check_keeps("dense dimensions", len(before) - known, dense_dim)
@@ -30,13 +30,13 @@ def sparse_resize_(self: Tensor, size: Any, sparse_dim: int, dense_dim: int) -> 
         wide = values.new_zeros((values.shape[0], *size[known:]))
         wide[tuple(slice(n) for n in values.shape)] = values
         values = wide
-    return _become(self, Coo(parts.indices, values, parts.is_coalesced), size)
+    return become(self, Coo(parts.indices, values, parts.is_coalesced), size)
 
 
 def sparse_resize_and_clear_(self: Tensor, size: Any, sparse_dim: int, dense_dim: int) -> Tensor:
     """Remove all entries, and change the size and the numbers of sparse and dense dimensions."""
     parts, size = _asked(self, size, sparse_dim, dense_dim, "sparse_resize_and_clear_")
-    return _become(self, _empty(parts, size, sparse_dim), size)
+    return become(self, _empty(parts, size, sparse_dim), size)
 
 
 def _asked(x: Tensor, size: Any, sparse_dim: int, dense_dim: int, name: str) -> Any:
@@ -75,7 +75,8 @@ def _check_grows(what: str, before: Any, after: Any) -> None:
         )
 
 
-def _become(self: Tensor, parts: Any, size: Any) -> Tensor:
+def become(self: Tensor, parts: Any, size: Any) -> Tensor:
+    """Let `self` be the tensor of these parts and this size; its version grows."""
     made, before = tensor_of(parts, size), self._version
     self.data = made  # which begins to count anew
     while self._version <= before:

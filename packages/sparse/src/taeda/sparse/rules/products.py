@@ -6,10 +6,11 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda._core_api import runtime as core
 
 from .._batches import batch_product
 from .._products import mv, product
-from ._registry import rule
+from ._registry import ALL, rule
 
 
 @rule("mm")
@@ -64,6 +65,23 @@ def addmm(bias: Tensor, a: Tensor, b: Tensor, beta: Any = 1, alpha: Any = 1) -> 
     return taeda.add(
         bias.expand(made.shape) if beta == 1 else bias.expand(made.shape) * beta, scaled
     )
+
+
+def _addmm_into(self: Tensor, a: Tensor, b: Tensor, beta: Any = 1, alpha: Any = 1) -> Any:
+    """The same into a strided matrix itself."""
+    if self.layout is not taeda.strided:
+        return NotImplemented
+    made = addmm(self, a, b, beta, alpha)
+    if made.shape != self.shape:
+        raise RuntimeError(
+            f"addmm_: the result has the shape {tuple(made.shape)}, which a tensor of "
+            f"{tuple(self.shape)} cannot take. Use addmm"
+        )
+    return self.copy_(made)
+
+
+for _layout in ALL:
+    core.layout_rules(_layout, True)["addmm"] = _addmm_into
 
 
 def _check_term(bias: Tensor, made: Tensor) -> None:

@@ -11,10 +11,25 @@ from taeda._core_api.layouts import dimension
 
 from .._compress import to_compressed
 from .._compressed import Compressed
-from .._convert import to_coo
+from .._convert import to_coo, to_dense
 from .._graph import built, entries, raw_entries
 from .._parts import Coo, parts_of
 from ._registry import rule
+
+
+@rule("_local_scalar_dense")
+def number(x: Tensor) -> Any:
+    """The number of a tensor of one element, stored or not."""
+    return to_dense(x.detach()).item()
+
+
+@rule("is_nonzero")
+def is_nonzero(x: Tensor) -> bool:
+    if x.numel() != 1:
+        raise RuntimeError(
+            f"Boolean value of a tensor of {x.numel()} elements is ambiguous: ask any()"
+        )
+    return bool(number(x))
 
 
 @rule("sum")
