@@ -26,12 +26,18 @@ def sparse(x):
 
 #: the page's list of methods that tensors by coordinates have: calls of a sparse, or of a strided tensor
 METHODS = {
-    **{name: (lambda x, name=name: getattr(x, name)()) for name in """
+    **{
+        name: (lambda x, name=name: getattr(x, name)())
+        for name in """
         any asin arcsin clone deg2rad detach isnan log1p neg negative rad2deg sqrt square t dim
-        get_device numel size""".split()},
+        get_device numel size""".split()
+    },
     # in place: what becomes of a copy
-    **{name: (lambda x, name=name: getattr(x.clone(), name)()) for name in """
-        asin_ arcsin_ deg2rad_ detach_ log1p_ neg_ negative_ rad2deg_ sqrt_ t_ zero_""".split()},
+    **{
+        name: (lambda x, name=name: getattr(x.clone(), name)())
+        for name in """
+        asin_ arcsin_ deg2rad_ detach_ log1p_ neg_ negative_ rad2deg_ sqrt_ t_ zero_""".split()
+    },
     "add": lambda x: x.add(like(OTHER, x), alpha=2),
     "add_": lambda x: x.clone().add_(like(OTHER, x)),
     "addmm": lambda x: TERM.addmm(x, ROWS, beta=0.5, alpha=2),
@@ -52,7 +58,7 @@ METHODS = {
     "sub_": lambda x: x.clone().sub_(like(OTHER, x)),
     "transpose": lambda x: x.transpose(0, 1),
     "transpose_": lambda x: x.clone().transpose_(0, 1),
-}  # fmt: skip
+}
 #: and of functions
 FUNCTIONS = {
     "cat": lambda x: taeda.cat([x, like(OTHER, x)], 1),
@@ -65,7 +71,9 @@ FUNCTIONS = {
     "index_select": lambda x: taeda.index_select(x, 0, taeda.tensor([1])),
     "is_complex": taeda.is_complex,
     "is_floating_point": taeda.is_floating_point,
-    "is_nonzero": lambda x: [taeda.is_nonzero(like(n, x)) for n in (taeda.ones(1), taeda.zeros(1, 1))],
+    "is_nonzero": lambda x: [
+        taeda.is_nonzero(like(n, x)) for n in (taeda.ones(1), taeda.zeros(1, 1))
+    ],
     "is_same_size": lambda x: taeda.is_same_size(x, x),
     "is_signed": taeda.is_signed,
     "is_tensor": taeda.is_tensor,
@@ -75,7 +83,7 @@ FUNCTIONS = {
     "select": lambda x: taeda.select(x, 0, 1),
     "unsqueeze": lambda x: taeda.unsqueeze(x, 1),
     "item": lambda x: like(taeda.tensor(2.5), x).item(),
-}  # fmt: skip
+}
 
 
 def like(x, given):
@@ -150,21 +158,6 @@ def test_products_have_the_layouts_of_the_table(name, call, one, two, result):
     if name == "sspaddmm":
         plain = lambda a, b: taeda.addmm(TERM, a, b)  # noqa: E731  # the strided form of it
     assert taeda.allclose(made.to_dense(), plain(X, ROWS))
-
-
-def test_a_tensor_turned_in_place_is_the_same_object_and_counts_a_version():
-    x = X.to_sparse()
-    version = x._version
-    assert x.t_() is x
-    assert x.shape == (3, 2)
-    assert x._version > version
-    hybrid = BATCH.to_sparse(2)
-    with pytest.raises(NotImplementedError, match="transpose_"):
-        hybrid.transpose_(1, 2)
-    with pytest.raises(RuntimeError, match="not changed in place"):
-        X.to_sparse().requires_grad_().t_()
-    with pytest.raises(NotImplementedError, match="t_"):
-        X.to_sparse_csr().t_()
 
 
 def test_a_product_added_in_place_has_gradients_and_keeps_its_shape():
