@@ -67,6 +67,11 @@ def test_masks_may_be_sparse_and_inputs_not(name, to):
     assert taeda.allclose(made, function(X, *more, 1, mask=MASK), equal_nan=True)
     with pytest.raises(NotImplementedError, match=f"masked.{name}: the input has layout"):
         function(getattr(X, to)(), *more, 1, mask=MASK)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_what_is_no_tensor_and_masked_masks_are_refused(name):
+    function, more = getattr(masked, name), FUNCTIONS[name]
     with pytest.raises(TypeError, match="input must be a tensor, but got list"):
         function([1.0], *more, 0)
     with pytest.raises(TypeError, match="plain tensor"):
