@@ -137,10 +137,13 @@ def calls(libraries: list[str]) -> dict[str, float]:
     for _ in range(60):
         for name, (function, x) in ways.items():
             samples[name].append(_once(function, x))
-    print(f"\n{'call on 16 elements':24} {'time':>10} {'over built-in':>16}")
+    print(f"\n{'call on 16 elements':24} {'time':>10} {'over built-in':>16} {'least':>10}")
     for name in ways:
         own = median(samples[f"{name.split()[0]} built-in"])
-        print(f"{name:24} {median(samples[name]):7.0f} ns {median(samples[name]) - own:13.0f} ns")
+        print(
+            f"{name:24} {median(samples[name]):7.0f} ns {median(samples[name]) - own:13.0f} ns "
+            f"{min(samples[name]):7.0f} ns"
+        )
     return {name: min(times) for name, times in samples.items()}
 
 

@@ -468,3 +468,20 @@ TAEDA_EXTENSION(m)
     assert [t.item() for t in made] == [3.0 * i for i in range(MOST)]
     (made[3] + 2 * made[14]).sum().backward()
     assert x.grad.tolist() == [30 + 3 + 28]
+
+
+@pytest.mark.filterwarnings("ignore:There is a performance drop")
+def test_tangents_do_not_pass_a_derivative_in_cpp(lists):
+    """They need more than the derivative: refused by the sentence that operators of Python have."""
+    func = pytest.importorskip("taeda.func", reason="transforms are of taeda-autograd")
+    x = taeda.ones(2)
+    for call in (
+        lambda: func.jvp(lambda x: lists.steps(x, 2)[1], (x,), (x,)),
+        lambda: func.jacfwd(lambda x: lists.steps(x, 2)[1])(x),
+        lambda: func.hessian(lambda x: lists.steps(x, 2)[1].sum())(x),
+    ):
+        with pytest.raises(
+            NotImplementedError, match="forward AD with hpp_lists::steps that does not support"
+        ):
+            call()
+    assert func.jacrev(lambda x: lists.steps(x, 3)[2])(x).tolist() == [[2, 0], [0, 2]]

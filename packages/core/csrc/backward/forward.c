@@ -141,7 +141,9 @@ static int begin(td_frame *f, PyObject **args)
     if (!rule && f->schema->flags & TD_F_FACTORY) return 0; /* only shape and dtype count */
     /* the result does not change with its arguments */
     if (rule && !rule->nformulas && !writes) return 0;
-    if (!rule || f->schema->records_itself ||
+    /* of one that is defined at run time the formula is known, and not how tangents pass it */
+    bool own = f->schema->custom && f->schema->custom->of == f->schema;
+    if (!rule || own || f->schema->records_itself ||
         (f->schema->flags & TD_F_MUTATES && !f->schema->nreturns))
         return refuse(f, "");
     return (*args = arguments_before(f)) ? 0 : -1;

@@ -8,7 +8,13 @@ import taeda
 from taeda._library import _results as results
 
 X, Y = taeda.ones(2), taeda.zeros(1)
-WORD = taeda.tensor(list(b"ok"), dtype=taeda.uint8)
+
+
+def text(of: str) -> taeda.Tensor:
+    return taeda.tensor(list(of.encode()), dtype=taeda.uint8)
+
+
+WORD = text("ok")
 
 
 def read(letters: str, made: list, lengths: list[int] = ()):
@@ -23,7 +29,15 @@ def read(letters: str, made: list, lengths: list[int] = ()):
         ("b", [taeda.tensor(True)], True),
         ("I", [taeda.tensor([1, 2])], [1, 2]),
         ("F", [taeda.tensor([0.5])], [0.5]),
+        ("B", [taeda.tensor([True, False])], [True, False]),
+        ("z", [taeda.tensor(1 + 2j)], 1 + 2j),
+        ("z", [taeda.tensor(2.0)], 2 + 0j),
+        ("n", [taeda.tensor(True)], True),
+        ("n", [taeda.tensor(2.5)], 2.5),
         ("s", [WORD], "ok"),
+        ("S", [text("2:ok0:3:a:b")], ["ok", "", "a:b"]),
+        ("S", [text("")], []),
+        ("S", [text("2:\u00e9")], ["\u00e9"]),
         ("o", [None], None),
         ("", [None], None),
         ("(if)", [taeda.tensor(1), taeda.tensor(2.0)], (1, 2.0)),

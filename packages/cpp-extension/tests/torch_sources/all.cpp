@@ -1,6 +1,7 @@
 // Every file of this folder but lltm.cpp and bindings.cpp, in one.
 #include "boxes.cpp"
 #include "convolution.cpp"
+#include "crossings.cpp"
 #include "fps.cpp"
 #include "knn.cpp"
 #include "lists.cpp"

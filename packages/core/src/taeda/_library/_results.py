@@ -3,7 +3,9 @@
 All results cross the binary interface as tensors. The library says what each stands for, in letters:
 
     t a Tensor     o one or None      f a float      i an int      b a bool
-    I ints         F floats           s a text       [ a list of Tensors
+    z a complex    n a number of the kind that it has
+    I ints         F floats           B bools        s a text      S texts, each as "length:text"
+    [ a list of Tensors
     c an object of a C++ class, told as "space.Name:number"
     (...) a tuple  ~ behind all: the record of a derivative in C++, which callers do not see
     e, E in front of "name=number, ...": no function but an enumeration, its text behind; with E the
@@ -24,7 +26,7 @@ from typing import Any
 import taeda
 
 from . import _classes
-from .operators import OpOverloadPacket, namespace
+from .operators import OpOverload, OpOverloadPacket, namespace
 
 __all__ = ["finish"]
 
@@ -35,15 +37,28 @@ READ: dict[str, Callable[[Any], Any]] = {
     "f": lambda x: float(x.item()),
     "i": lambda x: int(x.item()),
     "b": lambda x: bool(x.item()),
+    "z": lambda x: complex(x.item()),
+    "n": lambda x: x.item(),
     "I": lambda x: x.tolist(),
     "F": lambda x: x.tolist(),
+    "B": lambda x: x.tolist(),
     "s": lambda x: _text(x),
+    "S": lambda x: _texts(bytes(x.tolist())),
     "c": lambda x: _classes.object_of(_text(x)),
 }
 
 
 def _text(x: Any) -> str:
     return bytes(x.tolist()).decode("utf-8", "replace")
+
+
+def _texts(given: bytes) -> list[str]:
+    made = []
+    while given:
+        length, _, rest = given.partition(b":")
+        made.append(rest[: int(length)].decode("utf-8", "replace"))
+        given = rest[int(length) :]
+    return made
 
 
 class Enumeration(enum.IntEnum):
@@ -84,7 +99,7 @@ def _function(place: str, name: str, kinds: str) -> Callable[..., Any]:
         vars(space)[stem] = refused = _refusal(f"{place}::{name}")
         return refused
     operator: OpOverloadPacket = getattr(space, stem)
-    if kinds == "[" or (set(kinds) <= PLAIN and not _crosses_as_list(operator)):
+    if kinds == "[" or (set(kinds) <= PLAIN and not _crosses_as_list(operator, overload)):
         return operator
     if overload:
         raise ImportError(
@@ -136,8 +151,9 @@ def _reader(operator: OpOverloadPacket, kinds: str) -> Callable[..., Any]:
     return call
 
 
-def _crosses_as_list(operator: OpOverloadPacket) -> bool:
-    return any(result.is_list for result in operator.default._parsed.returns)
+def _crosses_as_list(operator: OpOverloadPacket, overload: str) -> bool:
+    one: OpOverload = getattr(operator, overload or "default")
+    return any(result.is_list for result in one._parsed.returns)
 
 
 def _needs(tensors: list[str], given: dict[str, Any]) -> int:

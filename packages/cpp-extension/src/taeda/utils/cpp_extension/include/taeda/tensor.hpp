@@ -144,6 +144,16 @@ public:
     }
     /* Hand the tensor to the core, which owns it from here on. */
     taeda_tensor *release() const;
+    /* All handles of this tensor stand for what `other` was, and those of `other` for this. Neither
+     * is an argument. */
+    void exchange(const Tensor &other) const
+    {
+        detail::Box &a = box(), &b = other.box();
+        if (!a.owned || !b.owned) throw ValueError("exchange: an argument stays the caller's");
+        std::swap(a.tensor, b.tensor);
+        a.apart.store(false, std::memory_order_relaxed), a.ask();
+        b.apart.store(false, std::memory_order_relaxed), b.ask();
+    }
 
 private:
     friend class Borrowed;

@@ -117,6 +117,51 @@ template <size_t N> struct Argument<std::array<bool, N>> : Plain<std::array<bool
     }
 };
 
+template <> struct Argument<std::vector<std::optional<at::Tensor>>> {
+    static constexpr const char *schema = "Tensor?[]";
+    Argument<std::vector<Tensor>> held;
+    std::vector<std::optional<at::Tensor>> value;
+    explicit Argument(const taeda_value &v) : held(v)
+    {
+        for (const Tensor &one : held.get())
+            value.push_back(one.defined() ? std::optional<at::Tensor>(one) : std::nullopt);
+    }
+    Argument(Argument &&) = default;
+    const std::vector<std::optional<at::Tensor>> &get() const { return value; }
+};
+/* Of lists that are others by name: as of a std::vector. */
+template <class List, class T> struct ListArgument {
+    static constexpr bool unknown = !is_known<Argument<std::vector<T>>>;
+    static inline const char *schema = Argument<std::vector<T>>::schema;
+    Argument<std::vector<T>> held; /* outlives the handles below */
+    List value;
+    explicit ListArgument(const taeda_value &v) : held(v), value(held.get()) {}
+    ListArgument(ListArgument &&) = default;
+    const List &get() const { return value; }
+};
+template <class T> struct Argument<c10::List<T>> : ListArgument<c10::List<T>, T> {
+    using ListArgument<c10::List<T>, T>::ListArgument;
+};
+template <>
+struct Argument<c10::ArrayRef<std::optional<at::Tensor>>>
+    : ListArgument<c10::ArrayRef<std::optional<at::Tensor>>, std::optional<at::Tensor>> {
+    using ListArgument::ListArgument;
+};
+template <class T> struct Argument<std::complex<T>> : Plain<std::complex<T>> {
+    static constexpr const char *schema = "Scalar";
+    explicit Argument(const taeda_value &v)
+        : Plain<std::complex<T>>{number(v).to<std::complex<T>>()}
+    {
+    }
+};
+
+template <class T> inline const char *const holds<c10::List<T>> = holds<std::vector<T>>;
+template <>
+inline const char *const holds<std::vector<std::optional<at::Tensor>>> = "Tensor?[] Tensor[] ";
+template <>
+inline const char *const holds<c10::ArrayRef<std::optional<at::Tensor>>> = "Tensor?[] Tensor[] ";
+template <class T>
+inline const char *const holds<std::complex<T>> = "Scalar complex float int bool ";
 template <> inline const char *const holds<std::vector<at::Tensor>> = "Tensor[] Tensor?[] ";
 template <> inline const char *const holds<at::TensorList> = "Tensor[] Tensor?[] ";
 template <> inline const char *const holds<at::OptionalIntArrayRef> = "int[] ";
@@ -136,7 +181,8 @@ namespace detail {
 
 /* ---- results. All cross as tensors; `kinds` says what Python makes of them
  * (taeda._library._results):
- *      t a Tensor  o one or None  f a float  i an int  b a bool  F I lists of numbers  s a text  [ a list of Tensors
+ *      t a Tensor  o one or None  f a float  i an int  b a bool  z a complex  n a number of any kind
+ *      F I B lists of numbers  s a text  S texts  [ a list of Tensors
  *      (...) a tuple  ~ behind all: the record of torch::autograd::Function, which Python does not see ---- */
 class Results {
 public:
@@ -192,6 +238,34 @@ template <> struct Out<std::string> {
     {
         to.add(from_values(reinterpret_cast<const uint8_t *>(text.data()), text.size(),
                            int64_t(text.size()), kByte));
+    }
+};
+template <> struct Out<std::vector<bool>> {
+    static std::string kinds() { return "B"; }
+    static void put(const std::vector<bool> &list, Results &to) { to.add(at::tensor(list)); }
+};
+template <class T> struct Out<std::complex<T>> {
+    static std::string kinds() { return "z"; }
+    static void put(std::complex<T> v, Results &to) { to.add(scalar_tensor(v, kComplexDouble)); }
+};
+template <> struct Out<Scalar> {
+    static std::string kinds() { return "n"; }
+    static void put(const Scalar &v, Results &to) { to.add(scalar_tensor(v, v.type())); }
+};
+/* each with its length before it: "3:abc" */
+template <> struct Out<std::vector<std::string>> {
+    static std::string kinds() { return "S"; }
+    static void put(const std::vector<std::string> &texts, Results &to)
+    {
+        std::string all;
+        for (const std::string &one : texts) all += str(one.size(), ":", one);
+        Out<std::string>::put(all, to);
+    }
+};
+template <class T> struct Out<c10::List<T>> : Out<std::vector<T>> {
+    static void put(const c10::List<T> &list, Results &to)
+    {
+        Out<std::vector<T>>::put(list.vec(), to);
     }
 };
 template <> struct Out<std::vector<Tensor>> {

@@ -191,6 +191,25 @@ Tensor tensor(T value, const TensorOptions &options = {})
 }
 
 /* ---- methods of Tensor ---- */
+inline const Tensor &Tensor::resize_(IntArrayRef size, std::optional<MemoryFormat> format) const
+{
+    if (format && *format != MemoryFormat::Contiguous && *format != MemoryFormat::Preserve)
+        throw NotImplementedError("resize_: in a memory format of its own: make an empty tensor");
+    if (size == sizes()) return *this;
+    TORCH_CHECK_NOT_IMPLEMENTED(!handle_.is_argument(), "resize_: from ", sizes(), " to ", size,
+                                ": an argument of the operator keeps its shape: pass one of that "
+                                "shape, or return a new tensor");
+    int64_t wanted = 1, reach = numel() != 0;
+    for (int64_t d = 0; d < dim(); d++) reach += (this->size(d) - 1) * stride(d) * (numel() != 0);
+    for (int64_t n : size) wanted *= n;
+    Tensor kept = at::empty(size, options()); /* checks the sizes */
+    if (reach) {
+        int64_t n = std::min(wanted, reach);
+        Tensor(kept.handle().as_strided({n}, {1})).copy_(Tensor(handle_.as_strided({n}, {1})));
+    }
+    handle_.exchange(kept.handle());
+    return *this;
+}
 inline Tensor Tensor::new_empty(IntArrayRef size, const TensorOptions &options) const
 {
     return at::empty(size, options.merged_with(this->options()));

@@ -16,6 +16,7 @@ public:
         : taeda::Error(message, code)
     {
     }
+    Error(const std::string &message, const std::string &) : Error(message) {}
     const char *what_without_backtrace() const { return what(); }
     std::string msg() const { return what(); }
 };
@@ -93,6 +94,7 @@ TAEDA_RARE inline void warn(const std::string &text)
 #define AT_ASSERTM(condition, ...) TAEDA_TORCH_CHECK_(::c10::Error, condition, __VA_ARGS__)
 #define AT_CHECK(condition, ...) TAEDA_TORCH_CHECK_(::c10::Error, condition, __VA_ARGS__)
 #define AT_ERROR(...) throw ::c10::Error(::c10::str(__VA_ARGS__))
+#define C10_THROW_ERROR(kind, ...) throw ::c10::kind(::c10::str(__VA_ARGS__))
 
 #define TAEDA_TORCH_COMPARE_(a, sign, b) \
     TORCH_CHECK((a)sign(b), "Check failed: " #a " " #sign " " #b " (", (a), " vs. ", (b), "). ")

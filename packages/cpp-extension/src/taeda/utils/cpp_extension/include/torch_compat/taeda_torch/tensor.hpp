@@ -183,6 +183,9 @@ public:
     Tensor variable_data() const { return *this; }
     Tensor tensor_data() const { return *this; }
 
+    /* Of a tensor that was made in C++; one that came as an argument keeps its shape. */
+    const Tensor &resize_(IntArrayRef size, std::optional<MemoryFormat> format = nullopt) const;
+    const Tensor &resize_as_(const Tensor &o) const { return resize_(o.sizes()); }
     /* ---- like this one, but: creation.hpp ---- */
     Tensor new_empty(IntArrayRef size, const TensorOptions &options = {}) const;
     Tensor new_zeros(IntArrayRef size, const TensorOptions &options = {}) const;
