@@ -38,6 +38,17 @@ def test_both_ways_of_noting_give_the_same(shapes):
     assert sum(len(one.children or ()) for one in prof._noted) == 3
 
 
+@pytest.mark.parametrize("shapes", [False, True])
+def test_an_operator_that_is_defined_at_run_time_has_its_own_name(shapes):
+    name = f"ownspace{int(shapes)}::twice"
+    taeda.library.define(name, "(Tensor x) -> Tensor")
+    taeda.library.impl(name, "cpu", lambda x: x + x)
+    with profile(record_shapes=shapes) as prof:
+        getattr(taeda.ops, name.partition(":")[0]).twice(taeda.ones(1))
+    assert name in [one.name for one in prof._noted]
+    assert name in [row.key for row in prof.key_averages()]
+
+
 def test_python_is_not_called(monkeypatch):
     from taeda.profiler._collect import Collector
 

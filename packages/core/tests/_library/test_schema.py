@@ -78,3 +78,11 @@ def test_defaults_of_every_type():
 def test_a_schema_that_is_none_is_a_value_error():
     with pytest.raises(SchemaError, match="no namespace"):
         table.define("f(Tensor x) -> Tensor")
+
+
+@pytest.mark.parametrize("word", ["neg", "mean", "float32", "two words", "x=1, y"])
+def test_a_default_that_is_a_text_is_shown_as_one(word):
+    with library_of("tl7") as lib:
+        schema = f'f(Tensor x, str word="{word}", ScalarType t=float32) -> Tensor'
+        lib.define(schema)
+        assert str(taeda.ops.tl7.f.default._schema) == f"tl7::{schema}"

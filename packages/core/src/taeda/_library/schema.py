@@ -81,7 +81,8 @@ def format_schema(schema: Schema, head: str = "") -> str:
     for argument in schema.arguments:
         if argument.keyword_only and "*" not in pieces:
             pieces.append("*")
-        default = f"={_shown(argument.default)}" if argument.has_default else ""
+        shown = _shown(argument.default, argument.base == "str")
+        default = f"={shown}" if argument.has_default else ""
         pieces.append(f"{argument.declared} {argument.name}{default}")
     returns = [f"{r.declared} {r.name}".strip() for r in schema.returns]
     result = returns[0] if len(returns) == 1 else f"({', '.join(returns)})"
@@ -93,11 +94,14 @@ def full_name(schema: Schema) -> str:
     return f"{schema.namespace or 'aten'}::{schema.qualified}"
 
 
-def _shown(value: Any) -> str:
+def _shown(value: Any, is_text: bool) -> str:
     if isinstance(value, str):
-        return value if value.isidentifier() and hasattr(taeda, value) else f'"{value}"'
+        name = (
+            not is_text and value.isidentifier() and hasattr(taeda, value)
+        )  # of a dtype, a layout
+        return value if name else f'"{value}"'
     if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(map(_shown, value)) + "]"
+        return "[" + ", ".join(_shown(one, is_text) for one in value) + "]"
     return repr(value)
 
 

@@ -9,6 +9,8 @@ from typing import Any
 
 from taeda._core_api.programs import tracers
 
+from ._texts import operation
+
 __all__ = [
     "OperatorCall",
     "add_operator_callback",
@@ -158,7 +160,7 @@ class _Watcher:
         ]
         if not chosen:
             return run()
-        name = f"aten::{op.partition('.')[0]}"
+        name = operation(op)
         calls = [(one, OperatorCall(name, args if one.inputs else None)) for one in chosen]
         for one, call in calls:
             if one.enter is not None:

@@ -23,7 +23,7 @@ from ._blocks import deliver, listen, stop_listening
 from ._callers import place_of
 from ._ledger import Held, Ledger, Origin
 from ._tensors import storage_of
-from ._texts import format_memory
+from ._texts import format_memory, operation
 
 __all__ = ["Memory", "memory", "record_memory"]
 
@@ -298,7 +298,7 @@ class _Lines:
         if ledger is None:  # ended in another thread
             return run()
         deliver()
-        ledger.origin = Origin(place_of(), f"aten::{op.partition('.')[0]}", "")
+        ledger.origin = Origin(place_of(), operation(op), "")
         try:
             return run()
         finally:

@@ -16,6 +16,7 @@ from taeda._core_api.files import atomic_write
 from taeda._core_api.programs import tracers
 
 from ._tensors import storage_of
+from ._texts import operation
 
 __all__ = ["ExecutionTraceObserver"]
 
@@ -120,7 +121,7 @@ class ExecutionTraceObserver:
         """Run one kernel and note it."""
         node: dict[str, Any] = {
             "id": ROOT + len(self._nodes),
-            "name": f"aten::{op.partition('.')[0]}",
+            "name": operation(op),
         }
         self._nodes.append(node)
         node["ctrl_deps"] = self._open[-1]

@@ -6,6 +6,8 @@ import threading
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from ._texts import operation
+
 __all__ = ["Calls", "Range", "Recording"]
 
 #: names of rows, and three int64 for each call: name, begin, end
@@ -48,7 +50,7 @@ class Recording:
 
 
 def _made(names: Sequence[str], rows: bytes, thread: int) -> list[Range]:
-    words = [(f"aten::{name}", overload) for name, _, overload in (n.partition(".") for n in names)]
+    words = [(operation(name), name.partition(".")[2]) for name in names]
     numbers = memoryview(rows).cast("q").tolist()
     made = []
     for place, start, end in zip(numbers[::3], numbers[1::3], numbers[2::3], strict=True):

@@ -1,8 +1,19 @@
-"""Times and memory as text."""
+"""Times, memory and names of operations as text."""
 
 from __future__ import annotations
 
-__all__ = ["format_memory", "format_time"]
+__all__ = ["format_memory", "format_time", "operation"]
+
+
+def operation(op: str) -> str:
+    """The name of a row of the table, without its overload; one that is defined at run time has a
+    namespace of its own.
+
+    >>> operation("add.Tensor"), operation("mylib::scale")
+    ('aten::add', 'mylib::scale')
+    """
+    name = op.partition(".")[0]
+    return name if "::" in name else f"aten::{name}"
 
 
 def format_time(us: float) -> str:
