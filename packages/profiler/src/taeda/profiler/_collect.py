@@ -29,6 +29,7 @@ from ._callers import place_of
 from ._recording import Calls, Range, Recording
 from ._settings import Settings
 from ._tensors import bytes_of, moves_nothing, tensors_of
+from ._texts import operation
 from ._timeline import BlockLog
 
 __all__ = [
@@ -173,7 +174,7 @@ class Collector:
             deliver()
             self.blocks.place = place_of()
             graph = taeda.is_grad_enabled() and any(one.requires_grad for one in tensors_of(args))
-        entered = self.enter(f"aten::{name}", overload, "cpu_op")
+        entered = self.enter(operation(op), overload, "cpu_op")
         try:
             made = run()
         finally:

@@ -79,7 +79,10 @@ class _Recorder:
         made = run()
         known = [self._names[id(value)] for value in _tensors(args) if id(value) in self._names]
         self._node(
-            f"{self._inside[-1]}/{op.partition('.')[0]}", f"aten::{op}", known, list(_tensors(made))
+            f"{self._inside[-1]}/{op.partition('.')[0]}",
+            op if "::" in op else f"aten::{op}",
+            known,
+            list(_tensors(made)),
         )
         return made
 
