@@ -176,8 +176,9 @@ def tests(session: nox.Session, package: str) -> None:
 @nox.session(python=PYTHONS, default=False)
 @each_device
 def matrix(session: nox.Session, package: str, device: str) -> None:
-    """A package's wheel passes its tests on every Python and device: `matrix-3.13(nn, cuda)`. All Pythons
-    install the same built core. Skipped, with the reason, where an interpreter or a card is missing.
+    """A package's wheel passes its tests on one Python and device; without brackets, on every one.
+
+    All Pythons install the same built core. Skipped, with the reason, where an interpreter or a card is missing.
     """
     if device == "cuda" and not HAS_GPU:
         session.skip("no NVIDIA device here")
@@ -258,8 +259,9 @@ def sanitize(session: nox.Session) -> None:
 
 @nox.session
 def reentrance(session: nox.Session) -> None:
-    """No call reads freed memory when its arguments change the others, in one thread or two; none dies
-    while another thread rewrites its indices. `-- --calls 500000` for more of the first.
+    """No call reads freed memory when its arguments change the others, or dies while a thread rewrites its indices.
+
+    `-- --calls 500000` for more of the first.
     """
     install(session, *NAMES)
     env = sanitized(session)

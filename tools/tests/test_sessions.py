@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 
@@ -27,3 +28,15 @@ def test_scripts_of_the_noxfile_and_of_ci_exist():
     text = (ROOT / "noxfile.py").read_text().replace("{HUNT}", "tools/hunt")
     scripts = {*re.findall(r"(?:tools|benchmarks|examples)/[\w/]+\.py", text)}
     assert len(scripts) > 50 and [name for name in scripts if not (ROOT / name).exists()] == []
+
+
+def test_what_nox_lists_of_a_session_is_a_sentence():
+    """`nox -l` shows the first line of a docstring."""
+    tree = ast.parse((ROOT / "noxfile.py").read_text())
+    functions = [
+        one for one in tree.body if isinstance(one, ast.FunctionDef) and one.decorator_list
+    ]
+    lines = {one.name: (ast.get_docstring(one) or "").partition("\n")[0] for one in functions}
+    assert (
+        len(lines) > 10 and [name for name, line in lines.items() if not line.endswith(".")] == []
+    )

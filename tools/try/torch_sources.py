@@ -36,7 +36,8 @@ PROJECTS = {
 OF_TORCH = re.compile(r"#include *[<\"](torch|ATen|c10|pybind11)/")
 #: of CUDA, by a word of the path or a header that only its toolkit has
 OF_CUDA = re.compile(r"cuda|/gpu|_gpu", re.I)
-CUDA_HEADER = re.compile(r"#include *[<\"](cuda|c10/cuda|ATen/cuda)")
+#: not the project's own "cuda/scatter.h", which stands behind an #ifdef
+CUDA_HEADER = re.compile(r"#include *[<\"](cuda\w*\.h|c10/cuda|ATen/cuda)")
 BEGIN, END = "<!-- projects -->", "<!-- end of projects -->"
 
 
