@@ -66,11 +66,15 @@ def test_channels_with_ties(dtype, axis):
         same(made, wanted)
 
 
-@pytest.mark.parametrize("seed", range(9))
+@pytest.mark.parametrize("seed", range(8))
 def test_integers_that_float32_does_not_hold(seed):
-    """Scales so small that integers of 32 bits are rounded on the way back."""
-    x, scales = drawn(seed, 5, 200), (torch.rand(5, dtype=torch.float64) + 1e-2) * 10.0**-seed
-    zeros = torch.randint(-(10**seed), 10**seed, (5,))
+    """Scales so small that integers of 32 bits are rounded on the way back. With smaller ones the difference
+    to the zero point overflows in torch, which gives numbers of the other sign.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    x, drawn_scales = drawn(seed, 5, 200), torch.rand(5, dtype=torch.float64, generator=generator)
+    scales = (drawn_scales + 1e-2) * 10.0**-seed
+    zeros = torch.randint(-(10**seed), 10**seed, (5,), generator=generator)
     wanted = torch.quantize_per_channel(x, scales, zeros, 0, torch.qint32)
     same(taeda.quantize_per_channel(ours(x), ours(scales), ours(zeros), 0, taeda.qint32), wanted)
     one = float(scales[0]), int(zeros[0])
