@@ -13,14 +13,14 @@
 #include "cpu/matmul/bf16_words.h"
 #include "cpu/simd/tiles.h"
 
-#define SIDE 16       /* rows of a register, and words in one of its rows */
-#define REGISTER 256  /* words of a register */
-#define MR (2 * SIDE) /* rows of a tile */
-#define KC 256        /* words along k in a panel: 32 KB of B */
-#define MC (8 * MR)   /* rows of A packed at a time: 256 KB */
-#define NC 2048       /* columns whose panels are kept: 2 MB */
-#define FEW 4         /* rows or columns that go without tiles */
-#define NEAR (8 * NR) /* columns whose panels are filled at a time */
+#define SIDE 16          /* rows of a register, and words in one of its rows */
+#define REGISTER 256     /* words of a register */
+#define MR (2 * SIDE)    /* rows of a tile */
+#define KC 2048          /* words along k in a panel */
+#define BLOCK (1 << 19)  /* bytes of rows of A packed at a time */
+#define PANELS (1 << 21) /* bytes of panels of B that are kept */
+#define FEW 4            /* rows or columns that go without tiles */
+#define NEAR (8 * NR)    /* columns whose panels are filled at a time */
 
 /* all eight registers: 16 rows of 64 bytes */
 static const td_tile_shapes shapes = {
@@ -113,7 +113,19 @@ static void small_tile(int64_t words, const uint32_t *a, const uint32_t *b, floa
     TD_TILE_STORE(1, sums + SIDE, NR * 4);
 }
 
-static void put(const float *sums, float *c, int64_t c_row, int64_t rows, int64_t width,
+/* as td_bf16_store */
+static __m256i rounded(__m512 x)
+{
+    __m512i u = _mm512_castps_si512(x),
+            odd = _mm512_and_si512(_mm512_srli_epi32(u, 16), _mm512_set1_epi32(1));
+    u = _mm512_add_epi32(u, _mm512_add_epi32(odd, _mm512_set1_epi32(0x7fff)));
+    u = _mm512_srli_epi32(u, 16);
+    __mmask16 nan = _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q);
+    return _mm512_cvtepi32_epi16(_mm512_mask_mov_epi32(u, nan, _mm512_set1_epi32(0x7fc0)));
+}
+
+/* c: float32, or bfloat16 */
+static void put(const float *sums, char *c, bool rounds, int64_t c_row, int64_t rows, int64_t width,
                 const finish *f)
 {
     __mmask16 bits[2] = {(__mmask16)td_lanes(width, 16), (__mmask16)td_lanes(width - 16, 16)};
@@ -125,7 +137,9 @@ static void put(const float *sums, float *c, int64_t c_row, int64_t rows, int64_
                 sum = _mm512_add_ps(
                     sum, _mm512_maskz_loadu_ps(bits[j], f->plus + i * f->plus_row + 16 * j));
             if (f->row_bias) sum = _mm512_add_ps(sum, _mm512_set1_ps(f->row_bias[i]));
-            _mm512_mask_storeu_ps(c + i * c_row + 16 * j, bits[j], sum);
+            int64_t at = i * c_row + 16 * j;
+            if (rounds) _mm256_mask_storeu_epi16(c + at * 2, bits[j], rounded(sum));
+            else _mm512_mask_storeu_ps(c + at * 4, bits[j], sum);
         }
 }
 
@@ -178,31 +192,53 @@ static void tile(const job *j, int64_t words, const uint32_t *a, const uint32_t 
                  int64_t row, int64_t col, int64_t rows, int64_t width)
 {
     const td_gemm *g = j->g;
-    int64_t c_row = g->c_row;
-    float sums[MR * NR] = {0},
-                    *c = (float *)g->c + (j->turned ? col * c_row + row : row * c_row + col);
+    int64_t c_row = g->c_row, at = j->turned ? col * c_row + row : row * c_row + col;
+    float sums[MR * NR];
+    char *c = (char *)g->c + at * (g->rounds ? 2 : 4);
     finish f = j->turned ? finish_at(g, k0, col, row) : finish_at(g, k0, row, col);
-    if (!j->turned && rows == MR && width == NR && f.alpha == 1 && !f.plus && !f.row_bias) {
-        large_tile(words, a, SIDE * words, b, c, c_row);
+    bool plain = f.alpha == 1 && !f.plus && !f.row_bias && !g->rounds;
+    if (!j->turned && rows == MR && width == NR && plain) {
+        large_tile(words, a, SIDE * words, b, (float *)c, c_row);
         return;
     }
     if (rows > SIDE) large_tile(words, a, SIDE * words, b, sums, NR);
     else small_tile(words, a, b, sums);
     if (j->turned) turn(sums);
-    if (j->turned) put(sums, c, c_row, width, rows, &f);
-    else put(sums, c, c_row, rows, width, &f);
+    if (j->turned) put(sums, c, g->rounds, c_row, width, rows, &f);
+    else put(sums, c, g->rounds, c_row, rows, width, &f);
 }
 
 /* ---- the loops around them ---- */
 
-static int64_t words_of(const td_gemm *g) { return up(least((g->k + 1) / 2, KC), SIDE); }
+/* of a slice of k, in whole registers: at least one */
+static int64_t words_of(const td_gemm *g)
+{
+    return g->k ? up(least((g->k + 1) / 2, KC), SIDE) : SIDE;
+}
 
-static int64_t block_bytes(const td_gemm *g) { return up(least(g->m, MC), SIDE) * words_of(g) * 4; }
+/* rows of A packed at a time: the more words they have, the fewer */
+static int64_t block_rows(const td_gemm *g)
+{
+    int64_t rows = BLOCK / (words_of(g) * 4) / MR * MR;
+    return rows < 2 * MR ? 2 * MR : least(rows, 8 * MR);
+}
+
+/* columns whose panels are kept; with one block of rows every panel is used once, and some are made
+ * in the same place */
+static int64_t kept_columns(const td_gemm *g)
+{
+    int64_t columns = PANELS / (words_of(g) * 4) / NEAR * NEAR;
+    return g->m <= block_rows(g) || columns < NEAR ? NEAR : columns;
+}
+
+static int64_t block_bytes(const td_gemm *g)
+{
+    return up(least(g->m, block_rows(g)), SIDE) * words_of(g) * 4;
+}
 
 static int64_t panels_bytes(const td_gemm *g)
 {
-    int64_t panels = (least(g->n, g->m <= MC ? NEAR : NC) + NR - 1) / NR;
-    return panels * NR * words_of(g) * 4;
+    return up(least(g->n, kept_columns(g)), NR) * words_of(g) * 4;
 }
 
 static int64_t work(const td_gemm *g)
@@ -263,13 +299,13 @@ static void run_slice(const job *j, void *scratch, int64_t n0, int64_t nc, int64
     const td_gemm *g = &j->made;
     uint32_t *packed = scratch, *panels = (uint32_t *)((char *)scratch + block_bytes(g));
     void *work = (char *)panels + panels_bytes(g);
-    int64_t words = up((kc + 1) / 2, SIDE);
-    for (int64_t row = 0; row < g->m; row += MC) {
-        int64_t mc = least(g->m - row, MC);
+    int64_t words = up((kc + 1) / 2, SIDE), rows = block_rows(g);
+    for (int64_t row = 0; row < g->m; row += rows) {
+        int64_t mc = least(g->m - row, rows);
         pack_left(packed, (const uint16_t *)g->a + row * g->a_row + k0 * g->a_col, g, mc, kc);
         for (int64_t n = 0; n < nc; n += NR) {
             int64_t width = least(nc - n, NR), col = n0 + n;
-            uint32_t *panel = panels + (g->m <= MC ? n % NEAR : n) * words;
+            uint32_t *panel = panels + (g->m <= rows ? n % NEAR : n) * words;
             if (row == 0 && n % NEAR == 0)
                 fill_panels(g, panel, words, k0, kc, col, least(nc - n, NEAR), work);
             for (int64_t i = 0; i < mc; i += MR)
@@ -288,10 +324,13 @@ static void run(const td_gemm *g, void *scratch)
         TD_PICK(td_gemm_bf16)->run(g, scratch);
     } else {
         job j = job_of(g);
+        bool once = j.made.m <= block_rows(&j.made);
+        int64_t columns = once ? j.made.n : kept_columns(&j.made);
         TD_TILES_BEGIN(shapes);
-        for (int64_t n0 = 0; n0 < j.made.n; n0 += NC)
+        for (int64_t n0 = 0; n0 < j.made.n; n0 += columns)
             for (int64_t k0 = 0; k0 < g->k; k0 += 2 * KC)
-                run_slice(&j, scratch, n0, least(j.made.n - n0, NC), k0, least(g->k - k0, 2 * KC));
+                run_slice(&j, scratch, n0, least(j.made.n - n0, columns), k0,
+                          least(g->k - k0, 2 * KC));
         TD_TILES_END();
     }
 }
@@ -303,8 +342,14 @@ static td_gemm_way plan(const td_gemm *g)
     return few ? TD_PICK(td_gemm_bf16)->plan(g) : TD_GEMM_PACKED;
 }
 
+/* sums of all of k are in registers, so they can be rounded there */
+static bool fits(const td_gemm *g)
+{
+    return g->k > 0 && g->k <= 2 * KC && !g->add && plan(g) != TD_GEMM_DOT;
+}
+
 const td_gemm_kernel TD_SYM(td_gemm_bf16_tiles) = {
-    .mr = MR, .nr = NR, .plan = plan, .work = work, .run = run};
+    .mr = MR, .nr = NR, .plan = plan, .work = work, .run = run, .fits = fits};
 #else
 const td_gemm_kernel TD_SYM(td_gemm_bf16_tiles) = {.run = NULL};
 #endif

@@ -9,6 +9,7 @@
  * product, so an element's value does not depend on the split. */
 #ifndef TD_GEMM_H
 #define TD_GEMM_H
+#include <stdbool.h>
 #include <stdint.h>
 #include "runtime/cpu.h"
 
@@ -39,6 +40,7 @@ typedef struct td_gemm {
     double alpha;
     int add;
     const void *row_bias, *col_bias;
+    bool rounds; /* C is bfloat16: where the kernel's `fits` says so; the biases are float32 */
     int64_t first_col; /* `pack` counts columns from here: the block's place in the whole product */
     td_gemm_way way;
 } td_gemm;
@@ -61,6 +63,8 @@ typedef struct td_gemm_kernel {
     /* A panel of plain B: k rows of nr numbers, columns past width zero */
     void (*pack_b)(void *panel, const void *b, int64_t b_row, int64_t b_col, int64_t k,
                    int64_t width);
+    /* whether the kernel can make C in bfloat16; NULL: never */
+    bool (*fits)(const td_gemm *g);
 } td_gemm_kernel;
 
 typedef struct td_gemm_kernels {

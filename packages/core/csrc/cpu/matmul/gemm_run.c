@@ -52,8 +52,9 @@ static td_gemm block_of(const grid *d, int64_t row, int64_t col, int64_t m, int6
     if (!g->pack) b.b = (const char *)g->b + col * g->b_col * d->factor_item;
     b.first_col = g->first_col + col;
     b.c = (char *)g->c + (row * g->c_row + col) * item;
-    if (g->row_bias) b.row_bias = (const char *)g->row_bias + row * item;
-    if (g->col_bias) b.col_bias = (const char *)g->col_bias + col * item;
+    int64_t bias = g->rounds ? 4 : item;
+    if (g->row_bias) b.row_bias = (const char *)g->row_bias + row * bias;
+    if (g->col_bias) b.col_bias = (const char *)g->col_bias + col * bias;
     return b;
 }
 
@@ -362,6 +363,13 @@ static void round_rows(void *context, int64_t begin, int64_t end)
 
 static int64_t sums_bytes(const td_product *p) { return (p->m * p->n * 4 + 63) / 64 * 64; }
 
+static bool makes_bf16(const one *o)
+{
+    const td_gemm_kernel *kernel = kernel_for(o->p);
+    td_gemm g = real_gemm(o);
+    return kernel->fits && kernel->fits(&g);
+}
+
 static td_status run_one(const one *o);
 
 static td_status run_rounded(const one *o)
@@ -383,7 +391,7 @@ static td_status run_rounded(const one *o)
 
 static td_status run_one(const one *o)
 {
-    if (o->p->rounds) return run_rounded(o);
+    if (o->p->rounds && !makes_bf16(o)) return run_rounded(o);
     blas_job job = {.o = o};
     const td_product *p = o->p;
     if (td_is_floating(p->dtype) || td_is_complex(p->dtype))
@@ -397,7 +405,8 @@ static td_status run_one(const one *o)
     }
     if (!is_zero(&p->beta) && !is_one(&p->beta)) scale_rows(p, o->c);
     td_gemm g = real_gemm(o);
-    return run_kernel(kernel_for(p), &g, td_itemsize(p->dtype), factor_item(p));
+    g.rounds = p->rounds;
+    return run_kernel(kernel_for(p), &g, p->rounds ? 2 : td_itemsize(p->dtype), factor_item(p));
 }
 
 /* ---- batches ---- */
@@ -405,6 +414,7 @@ typedef struct batch {
     const td_product *p;
     const td_gemm_kernel *kernel; /* float and double, else NULL */
     td_gemm like;                 /* float and double: any of the products */
+    int64_t sums;                 /* bytes of float32 that become bfloat16; 0: C is made as it is */
     td_scratch scratch;
 } batch;
 
@@ -435,9 +445,9 @@ static void run_items(void *context, int64_t begin, int64_t end)
         if (g.add && !is_one(&p->beta)) scale_rows(p, o.c);
         g.a = t->like.a == p->a ? o.a : o.b;
         g.b = t->like.a == p->a ? o.b : o.a;
-        g.c = p->rounds ? sums : o.c;
-        t->kernel->run(&g, sums + (p->rounds ? sums_bytes(p) : 0));
-        if (p->rounds) round_rows(&r, 0, p->m);
+        g.c = t->sums ? sums : o.c;
+        t->kernel->run(&g, sums + t->sums);
+        if (t->sums) round_rows(&r, 0, p->m);
     }
     td_scratch_give(&t->scratch, work);
 }
@@ -445,12 +455,13 @@ static void run_items(void *context, int64_t begin, int64_t end)
 static td_status run_batch(const td_product *p, int64_t count)
 {
     one first = {p, p->a, p->b, p->c};
-    batch t = {p, kernel_for(p), real_gemm(&first), {0}};
-    if (p->rounds && t.like.c_row == p->c_row) t.like.c_row = p->n;
+    batch t = {p, kernel_for(p), real_gemm(&first), 0, {0}};
+    t.like.rounds = p->rounds && makes_bf16(&first);
+    t.sums = p->rounds && !t.like.rounds ? sums_bytes(p) : 0;
+    if (t.sums && t.like.c_row == p->c_row) t.like.c_row = p->n;
     t.like.way = t.kernel->plan(&t.like);
     double each = td_gemm_cost(p->m, p->n, p->k);
-    int64_t sums = p->rounds ? sums_bytes(p) : 0;
-    TD_TRY(td_scratch_begin(&t.scratch, sums + t.kernel->work(&t.like)));
+    TD_TRY(td_scratch_begin(&t.scratch, t.sums + t.kernel->work(&t.like)));
     double grain = ceil(PARALLEL_NS / 4 / each);
     td_parallel(count, grain < 1 ? 1 : (int64_t)grain, run_items, &t);
     td_scratch_end(&t.scratch);
