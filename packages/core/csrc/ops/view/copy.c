@@ -239,9 +239,8 @@ td_status td_op_repeat_interleave(td_call *call)
                        td_dtypes[counts->dtype].type_name);
     if (td_is_meta(counts)) {
         if (!TD_HAS(1))
-            return td_fail(TD_NOT_IMPLEMENTED,
-                           "repeat_interleave on the meta device needs output_size: the sum of the "
-                           "counts is its values'");
+            return td_fail(TD_NOT_IMPLEMENTED, "repeat_interleave on the meta device needs "
+                                               "output_size: the sum of the counts is its values'");
         return td_tensor_empty(&call->out[0], (td_dtype)counts->dtype, TD_META, 1, &TD_INT(1));
     }
     td_tensor *near, *made;

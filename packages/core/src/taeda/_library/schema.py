@@ -96,9 +96,8 @@ def full_name(schema: Schema) -> str:
 
 def _shown(value: Any, is_text: bool) -> str:
     if isinstance(value, str):
-        name = (
-            not is_text and value.isidentifier() and hasattr(taeda, value)
-        )  # of a dtype, a layout
+        # of a dtype, a layout
+        name = not is_text and value.isidentifier() and hasattr(taeda, value)
         return value if name else f'"{value}"'
     if isinstance(value, (list, tuple)):
         return "[" + ", ".join(_shown(one, is_text) for one in value) + "]"

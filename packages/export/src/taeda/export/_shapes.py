@@ -61,9 +61,8 @@ def note_shapes(
         points.append(point)
         runs.append(seen.values)
     unknown = (symbol(f"u{n}") for n in itertools.count() if f"u{n}" not in hints)
-    whole = [
-        name for name, hint in hints.items() if type(hint) is int
-    ]  # no size is made of a float
+    # no size is made of a float
+    whole = [name for name, hint in hints.items() if type(hint) is int]
     _note(gm, runs, points, whole, unknown)
     for name, limits in ranges.items():
         if (
@@ -260,6 +259,8 @@ class _Blank(Interpreter):
         if target is assert_scalar:
             try:
                 return assert_scalar(*args)  # a point at which the run ends is none
+            except MemoryError:
+                raise
             except RuntimeError as error:
                 raise _AssertedError(str(error)) from error
         if self.decided is not None:
