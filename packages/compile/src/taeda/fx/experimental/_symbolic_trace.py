@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -234,7 +234,7 @@ class _Tracer:
         below = [n for n in range(hint - 1, 1, -1) if n in limits]
         return above if len(above) > 7 else [*above, *below][:12]
 
-    def _is_refused(self, moved: dict[str, int], base: _Run) -> bool:
+    def _is_refused(self, moved: Mapping[str, float], base: _Run) -> bool:
         """Whether a guard says already that the trace does not hold there."""
         values = {**self.env.var_to_val, **moved}
         asserted = (question for question, _ in base.env.deferred_runtime_asserts)
