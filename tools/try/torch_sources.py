@@ -36,8 +36,9 @@ PROJECTS = {
 OF_TORCH = re.compile(r"#include *[<\"](torch|ATen|c10|pybind11)/")
 #: of CUDA, by a word of the path or a header that only its toolkit has
 OF_CUDA = re.compile(r"cuda|/gpu|_gpu", re.I)
-#: not the project's own "cuda/scatter.h", which stands behind an #ifdef
-CUDA_HEADER = re.compile(r"#include *[<\"](cuda\w*\.h|c10/cuda|ATen/cuda)")
+CUDA_HEADER = re.compile(r"#include *[<\"](cuda|c10/cuda|ATen/cuda)")
+OF_CUDA_BUILD = re.compile(r"# *(ifdef|if +defined) *\(? *WITH_CUDA\b")
+OWN_HEADER = re.compile(r"#include *\"([^\"]+)\"")
 BEGIN, END = "<!-- projects -->", "<!-- end of projects -->"
 
 
@@ -78,21 +79,53 @@ def fetch(name: str, folder: Path) -> None:
         archive.extractall(folder / name, filter="data")
 
 
+def for_cpu(text: str) -> str:
+    """A source without what stands behind `#ifdef WITH_CUDA`.
+
+    >>> for_cpu("a\\n#ifdef WITH_CUDA\\n#if X\\nb\\n#endif\\n#else\\nc\\n#endif\\nd")
+    'a\\nc\\nd'
+    """
+    kept, open_blocks = [], []  # of each block: whether it is left out
+    for line in text.splitlines():
+        word = line.strip()
+        if re.match(r"# *if", word):
+            open_blocks.append(bool(OF_CUDA_BUILD.match(word)))
+        elif re.match(r"# *else", word) and open_blocks and open_blocks[-1]:
+            open_blocks[-1] = False
+        elif re.match(r"# *endif", word) and open_blocks:
+            open_blocks.pop()
+        elif not any(open_blocks):
+            kept.append(line)
+    return "\n".join(kept)
+
+
+def speaks_of_torch(path: Path, seen: frozenset[Path] = frozenset()) -> bool:
+    """Whether a source includes a header of torch, or headers of its own that do."""
+    if path in seen or not path.is_file():
+        return False
+    text = path.read_text(errors="replace")
+    near = ((path.parent / name).resolve() for name in OWN_HEADER.findall(text))
+    return bool(OF_TORCH.search(text)) or any(speaks_of_torch(one, seen | {path}) for one in near)
+
+
 def sources(folder: Path) -> list[Path]:
     """The project's own sources for the CPU that speak of torch."""
     found = []
     for path in sorted(folder.rglob("*.cpp")):
-        text = path.read_text(errors="replace")
+        text = for_cpu(path.read_text(errors="replace"))
         own = "test" not in path.parts and "third_party" not in path.parts
         host = not OF_CUDA.search(str(path.relative_to(folder))) and not CUDA_HEADER.search(text)
-        if own and host and OF_TORCH.search(text):
+        if own and host and speaks_of_torch(path):
             found.append(path)
     return found
 
 
 def refused(path: Path, top: Path) -> tuple[int, str] | None:
     """None if the compiler accepts a source; else how many lines of the project it names, and its words."""
-    folders = {path.parent, *(p.parent for p in top.rglob("*.h"))}
+    headers = list(top.rglob("*.h"))
+    folders = {path.parent, *(p.parent for p in headers)}
+    # a library that the sdist brings names its headers from its own folder
+    folders |= {p.parent.parent for p in headers if "third_party" in p.parts}
     command = ["g++", "-std=c++17", "-fsyntax-only", "-w", "-DWITH_PYTHON", "-fmax-errors=0"]
     command += ["-DTORCH_EXTENSION_NAME=project", "-DTAEDA_EXTENSION_NAME=project"]
     system = [*include_paths(), sysconfig.get_path("include")]
