@@ -253,7 +253,7 @@ def main() -> None:
     tensors = taeda.load(given.file, mmap=True)
     model = model_of(tensors)
     pieces = None if given.codes else Pieces(tensors.metadata)
-    codes = given.codes or pieces.encode(given.prompt)
+    codes = pieces.encode(given.prompt) if pieces else given.codes
     caches = {"float": FloatCache, "int8": Int8Cache}
     begin = time.perf_counter()
     for code in decode(model, codes, given.tokens, caches[given.cache]):

@@ -389,7 +389,7 @@ def trace(
     if check_trace:
         for checked, named in [(args, kwargs), *checks]:
             _check_method(made, "forward", checked, named, check_tolerance)
-    made.__dict__["_traces_a_function"] = source is None
+    vars(made)["_traces_a_function"] = source is None
     return made
 
 
