@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import taeda
 from taeda import Tensor
+from taeda._layers.asked import all_hold
 
 __all__ = ["check_floating", "check_matrix", "check_square", "failed"]
 
@@ -45,7 +46,7 @@ def check_square(name: str, x: Tensor, called: str = "A") -> None:
 
 def failed(name: str, info: Tensor, says: str) -> None:
     """LinAlgError with the number of the first matrix that failed; `says` has a {} for its info."""
-    if info.is_meta or not bool((info != 0).any()):
+    if all_hold(info == 0, f"{name}: {says.format('k')}"):
         return
     flat = info.reshape(-1)
     place = int(flat.nonzero()[0])

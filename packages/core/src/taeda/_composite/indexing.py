@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import taeda
 from taeda import Tensor
+from taeda._layers.asked import all_hold
 
 from .view import wrap_dim
 
@@ -81,10 +82,9 @@ def unravel_index(indices: Tensor, shape: Sequence[int]) -> tuple[Tensor, ...]:
         raise ValueError(f"unravel_index: sizes must be non-negative, got {list(shape)}")
     count = math.prod(shape)
     places = indices.to(taeda.int64)
-    if indices.numel() and (places.min().item() < -count or places.max().item() >= count):
-        raise ValueError(
-            f"unravel_index: some indices are outside of a tensor of shape {list(shape)}"
-        )
+    says = f"unravel_index: some indices are outside of a tensor of shape {list(shape)}"
+    if not all_hold((places >= -count) & (places < count), says):
+        raise ValueError(says)
     rest, found = places % max(count, 1), []
     for size in reversed(shape):
         found.append(rest % max(size, 1))

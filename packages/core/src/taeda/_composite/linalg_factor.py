@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import taeda
 from taeda import Tensor
+from taeda._layers.asked import all_hold
 from taeda._native import core as _core
 
 from ._linalg_checks import check_floating, check_matrix, check_square, failed
@@ -115,8 +116,9 @@ def eigvalsh(self: Tensor, UPLO: str) -> Tensor:
 
 
 def _finite(name: str, x: Tensor) -> None:
-    if not x.is_meta and not bool(x.isfinite().all()):
-        raise RuntimeError(f"{name}: input tensor should not contain infs or NaNs.")
+    says = f"{name}: input tensor should not contain infs or NaNs."
+    if not all_hold(x.isfinite(), says):
+        raise RuntimeError(says)
 
 
 def eig(self: Tensor) -> Pair:

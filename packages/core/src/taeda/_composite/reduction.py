@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import taeda
 from taeda import Tensor
 from taeda import dtype as Dtype
+from taeda._layers.asked import all_hold
 from taeda._short_floats import rounded_once, widened
 
 from ._segments import segment_reduce
@@ -196,8 +197,9 @@ def _check_quantile(name: str, self: Tensor, q: Tensor, interpolation: str) -> N
         raise RuntimeError(
             f"{name}() q tensor must be same dtype as the input tensor, got {q.dtype} and {self.dtype}"
         )
-    if not q.is_meta and not bool(((q >= 0) & (q <= 1)).all()):
-        raise RuntimeError(f"{name}() q values must be in the range [0, 1]")
+    says = f"{name}() q values must be in the range [0, 1]"
+    if not all_hold((q >= 0) & (q <= 1), says):
+        raise RuntimeError(says)
 
 
 def _quantile(

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import taeda
 from taeda import Tensor
+from taeda._layers.asked import all_hold, are_known
 from taeda._warnings import warn
 
 from .._short_floats import rounded_once
@@ -34,8 +35,9 @@ def _check_weights(name: str, w: Tensor | None, count: int, kind: str, right_kin
             f"cov(): expected {name} to have the same numel as there are observations in the input but got "
             f"{w.numel()} != {count}"
         )
-    if count and not w.is_meta and bool(w.min() < 0):
-        raise RuntimeError(f"cov(): {name} cannot be negative")
+    says = f"cov(): {name} cannot be negative"
+    if not all_hold(w >= 0, says):
+        raise RuntimeError(says)
 
 
 def _weights(count: int, fweights: Tensor | None, aweights: Tensor | None) -> Tensor | None:
@@ -70,15 +72,16 @@ def cov(self: Tensor, correction: int, fweights: Tensor | None, aweights: Tensor
     if w is None:
         return _unweighted(rows, count, correction)
     total = w.sum()
-    if not w.is_meta and bool(total == 0):
-        raise RuntimeError("cov(): weights sum to zero, can't be normalized")
+    says = "cov(): weights sum to zero, can't be normalized"
+    if not all_hold(total != 0, says):
+        raise RuntimeError(says)
     centred = rows - ((rows * w).sum(1) / total).unsqueeze(1)
     freedom = total - correction
     if aweights is not None and correction != 0:
         freedom = total - correction * (w * aweights).sum() / total
-    if not freedom.is_meta and bool(freedom <= 0):
+    if are_known() and not freedom.is_meta and bool(freedom <= 0):
         warn(_NO_FREEDOM)
-        freedom = taeda.zeros_like(freedom)
+    freedom = freedom.clamp_min(0)
     return (taeda.mm(centred, (centred * w).t().conj()) / freedom).squeeze()
 
 

@@ -5,6 +5,7 @@ of kernel calls, the state they ask.
 from __future__ import annotations
 
 from taeda._layers import TRACE, hidden, is_recorded, tracers
+from taeda._layers.asked import left_to
 from taeda._layers.dispatch import call_control, call_outwards, note_made
 from taeda._library.operators import schema_of
 from taeda._native.core import (
@@ -64,6 +65,7 @@ __all__ = [
     "is_grad_enabled",
     "is_inference_mode_enabled",
     "is_recorded",
+    "left_to",
     "next_age",
     "note_made",
     "noted_calls",

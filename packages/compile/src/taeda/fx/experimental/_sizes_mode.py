@@ -112,6 +112,24 @@ class SizesMode(TorchFunctionMode):
         number = data.number_in(x)
         return SymFloat(number, self.env) if isinstance(number, Real) else SymInt(number, self.env)
 
+    def asks(self, condition: Tensor, message: str) -> bool:
+        """A condition on values is asserted by the run of the program; not within a function that
+        becomes a graph inside of the graph.
+        """
+        if self._pauses or self.capture.data is None:
+            return False
+        truth = self.item(condition)
+        return bool(truth.asserted(message))
+
+    def one_hot(self, x: Tensor, num_classes: Any = -1) -> Tensor:
+        """`one_hot(x)`: without a count of classes it is the largest and one more."""
+        largest = x.max() if num_classes == -1 and self.capture.data is not None else None
+        if largest is not None:
+            count = self.item(largest)
+            taeda._check(count >= 0, lambda: "one_hot: Class values must be non-negative")
+            num_classes = count + 1
+        return taeda.nn.functional.one_hot(x, self.numbers(num_classes))
+
     def note(self, x: Tensor, sizes: tuple[Expression, ...]) -> None:
         """The sizes of a result, which lives as long as this does."""
         self.known[id(x)] = sizes
@@ -186,6 +204,7 @@ _ANSWERS = {
         SizesMode.refuse,
     ),
     Tensor.item: SizesMode.item,
+    taeda.nn.functional.one_hot: SizesMode.one_hot,
 }
 
 

@@ -16,6 +16,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda._core_api import programs as _core
 from taeda._core_api.trees import tensors_in
 from taeda.compiler import _control  # noqa: F401 - it fills the hook of recorders
 from taeda.compiler._graph.capture import Call
@@ -150,7 +151,8 @@ class _Tracer:
             fakes[id(tensor)], known[id(fake)] = fake, exprs
         capture = self.capture(env)
         mode = capture.mode = SizesMode(env, capture, known)
-        made = self.record(capture, self.f, fakes_of(self.args, fakes), self.names, mode)
+        with _core.left_to(mode.asks):
+            made = self.record(capture, self.f, fakes_of(self.args, fakes), self.names, mode)
         run = _Run(made, env, mode.used)
         _describe(run)
         return run
@@ -311,8 +313,8 @@ def _words(value: Any, place: dict[Node, int], numbers: list[int | float]) -> It
     elif isinstance(value, slice):
         yield from _words([value.start, value.stop, value.step], place, numbers)
     elif type(value) in (int, float):
-        numbers.append(value)
-        yield type(value).__name__
+        numbers.append(value if value == value else 0)  # a NaN is no number that could move
+        yield type(value).__name__ if value == value else "nan"
     else:
         yield repr(value)
 

@@ -24,6 +24,7 @@ from ..graph_signature import ConstantArgument, InputKind, OutputKind, TensorArg
 from ._formulas import ANSWERS, float_text, side_of, text_of
 from ._kinds import DTYPES, FORMATS, LAYOUTS, NUMBERS, SCHEMA, WRITTEN, name_of
 from ._operators import ASSERTIONS, FUNCTIONS, arguments_of, item
+from ._public_rows import with_public_rows
 from ._recurrent import with_public_layers
 from ._stacks import text_of_stack
 from ._trees import text_of_spec
@@ -134,7 +135,9 @@ class _Program:
 
     def __init__(self, ep: ExportedProgram, whole: GraphModule | None = None) -> None:
         self.ep = ep
-        self.whole = with_public_layers(ep.graph_module) if whole is None else whole
+        if whole is None:
+            whole = with_public_rows(with_public_layers(ep.graph_module))
+        self.whole = whole
         told = told_by_arguments(self.whole)  # other symbols have no number until the program runs
         self.hints = {n: _hint(r) if n in told else None for n, r in ep.range_constraints.items()}
         self.tensors: dict[str, Any] = {}
