@@ -186,6 +186,18 @@ def same(got: Any, wanted: Any) -> str:
     return ""
 
 
+def on_edge(module: nn.Module, given: Any, wanted: Any) -> bool:
+    """Whether inputs that differ by rounding alone give other results of the module itself: a comparison
+    or `argmax` decides by numbers that are equal but for it, as by the mean of a layer norm.
+    """
+    taeda.manual_seed(0)
+    for _ in range(16):
+        moved = [t + t.abs().max() * 1e-6 * taeda.randn_like(t) for t in given]
+        if near([m.detach().numpy() for m in module(*moved)], wanted):
+            return True
+    return False
+
+
 def near(got: Any, wanted: Any) -> str:
     import numpy as np
 
@@ -246,7 +258,10 @@ def findings(seed: int, counts: collections.Counter[str]) -> Iterator[str]:
             except Exception as error:  # noqa: BLE001
                 yield f"onnx at {n}: {str(error)[:200]}"
                 continue
-            if said := near(got, wanted):
+            if (said := near(got, wanted)) and on_edge(module, given, wanted):
+                counts["onnx on an edge"] += 1
+                continue
+            if said:
                 yield f"onnx at {n}: {said}"
             counts["onnx right"] += not said
 

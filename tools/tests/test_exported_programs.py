@@ -12,6 +12,7 @@ import exported_programs as hunt
 import pytest
 
 import taeda
+from taeda import nn
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # of losses that broadcast
 
@@ -47,3 +48,20 @@ def test_errors_that_are_no_refusals_are_findings():
     assert list(hunt.refused("export", NotImplementedError("no 12"), counts)) == []
     assert counts == {"export refuses: NotImplementedError: no #": 1}
     assert list(hunt.refused("pt2", KeyError("x"), counts)) == ["pt2 raises KeyError: 'x'"]
+
+
+def test_a_comparison_of_what_is_zero_but_for_rounding_is_no_difference():
+    class Sign(nn.Module):
+        def __init__(self, mean):
+            super().__init__()
+            self.mean = mean
+
+        def forward(self, x):
+            y = nn.functional.layer_norm(x, x.shape[-1:])
+            return [(y.mean(-1) > self.mean).float()]
+
+    taeda.manual_seed(0)
+    given = (taeda.randn(64, 6),)
+    for mean, edge in ((0.0, True), (0.5, False)):
+        module = Sign(mean)
+        assert hunt.on_edge(module, given, module(*given)) is edge
