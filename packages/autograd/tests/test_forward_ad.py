@@ -16,6 +16,7 @@ from duals import DTYPE, same, tangent, values
 
 import taeda
 import taeda.autograd.forward_ad as forward_ad
+from taeda._library.low_level import scoped_library
 from taeda.autograd import grad
 from taeda.autograd.forward_ad import dual_level, make_dual, unpack_dual
 
@@ -252,3 +253,15 @@ def test_a_dual_tensor_has_no_tangent_where_forward_mode_is_off():
         with forward_ad._set_fwd_grad_enabled(False):
             assert forward_ad.unpack_dual(dual).tangent is None
         assert forward_ad.unpack_dual(dual).tangent.tolist() == [1.0, 1.0]
+
+
+def test_an_operator_that_a_library_overrode_has_tangents_again():
+    """What stays of an override must not make a built-in operator one of the user's."""
+    with scoped_library("aten", "IMPL") as lib:
+        lib.impl("sinh", lambda x: x.exp(), "CPU")
+        assert taeda.sinh(taeda.zeros(1)) == 1
+    with dual_level():
+        y = make_dual(taeda.zeros(2), taeda.ones(2)).sinh()
+        assert unpack_dual(y).tangent.tolist() == [1.0, 1.0]
+    with pytest.raises(TypeError):
+        taeda.ones(2).sum(0, keepdim=1)

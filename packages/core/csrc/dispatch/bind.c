@@ -127,7 +127,7 @@ static PyObject *number_item(td_frame *f, PyObject **list, Py_ssize_t n, Py_ssiz
  * there do. */
 int td_is_lenient(const td_frame *f)
 {
-    return f->schema->custom && f->schema->custom->of == f->schema;
+    return f->schema->custom && f->schema->custom->of == &f->schema->custom->schema;
 }
 
 static int bool_from(const td_frame *f, PyObject *o, int64_t *out)

@@ -56,7 +56,7 @@ void throws(int64_t kind)
 }
 }
 
-TORCH_LIBRARY_FRAGMENT(zoo, m)
+TORCH_LIBRARY_FRAGMENT(crossings, m)
 {
     m.def("total(Tensor[] xs, Tensor?[] ws) -> Tensor", &total);
     m.def("given(Tensor?[] xs) -> int", &given);
