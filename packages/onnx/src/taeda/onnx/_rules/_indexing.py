@@ -95,7 +95,14 @@ def _unique(
     values, _, inverse, counts = (Value(p.name, taeda.int64, p.sizes) for p in parts)
     if return_inverse:
         inverse = ctx.op("Reshape", inverse, ctx.shape(x), rank=x.rank)
-    return [Value(values.name, x.dtype, values.sizes), inverse, counts]
+    values = Value(values.name, x.dtype, values.sizes)
+    return [values, *_asked(ctx, (inverse, return_inverse), (counts, return_counts))]
+
+
+def _asked(ctx: Context, *results: tuple[Value, bool]) -> list[Value]:
+    """Results beside the values; those that nobody asked for have no elements."""
+    none = taeda.empty(0, dtype=taeda.int64)
+    return [value if wanted else ctx.weight(none) for value, wanted in results]
 
 
 @rule("unique_dim", fresh=True)
@@ -108,7 +115,8 @@ def _unique_slices(
     return_counts: bool = False,
 ) -> list[Value]:
     values, _, inverse, counts = ctx.ops("Unique", 4, x, axis=dim % x.rank, sorted=1)
-    return [values, *(Value(p.name, taeda.int64, (None,)) for p in (inverse, counts))]
+    inverse, counts = (Value(p.name, taeda.int64, (None,)) for p in (inverse, counts))
+    return [values, *_asked(ctx, (inverse, return_inverse), (counts, return_counts))]
 
 
 @rule("_unique_consecutive", fresh=True)
@@ -145,7 +153,8 @@ def _runs(
     places = ctx.reshape(ctx.op("NonZero", begins, dtype=taeda.int64, rank=2), [-1])
     ends = ctx.op("Concat", ctx.op("Slice", places, one, last), size, axis=0)
     ends = ctx.op("Slice", ends, zero, ctx.op("Shape", places, dtype=taeda.int64, rank=1))
-    return [values, inverse, ctx.op("Sub", ends, places)]
+    counts = ctx.op("Sub", ends, places)
+    return [values, *_asked(ctx, (inverse, return_inverse), (counts, return_counts))]
 
 
 def _any(ctx: Context, x: Value, dim: int) -> Value:
