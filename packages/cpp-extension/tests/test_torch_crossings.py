@@ -36,7 +36,9 @@ def test_lists_of_tensors_that_may_be_missing(crossings):
 def test_numbers_of_every_kind(crossings, value):
     made = crossings.echoed(value)
     assert made == value and type(made) is type(value)
-    assert crossings.turned(value) == complex(taeda.tensor(value, dtype=taeda.complex64).mul(1j).item())
+    assert crossings.turned(value) == complex(
+        taeda.tensor(value, dtype=taeda.complex64).mul(1j).item()
+    )
     assert crossings.times(taeda.ones(1), value).item() == value
 
 

@@ -126,7 +126,7 @@ class SizesMode(TorchFunctionMode):
         largest = x.max() if num_classes == -1 and self.capture.data is not None else None
         if largest is not None:
             count = self.item(largest)
-            taeda._check(count >= 0, lambda: "one_hot: Class values must be non-negative")
+            (count >= 0).asserted("one_hot: Class values must be non-negative")
             num_classes = count + 1
         return taeda.nn.functional.one_hot(x, self.numbers(num_classes))
 
