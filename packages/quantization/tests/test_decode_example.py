@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
-from pathlib import Path
-
 import pytest
+from by_path import load
 
 import taeda
-
-FILE = Path(__file__).parents[3] / "examples" / "quantize_gpt" / "decode.py"
 
 
 @pytest.fixture(scope="module")
 def decode():
-    spec = importlib.util.spec_from_file_location("quantize_gpt_decode", FILE)
-    assert spec is not None
-    assert spec.loader is not None
-    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    yield module
-    del sys.modules[spec.name]
+    return load("examples/quantize_gpt/decode.py")
 
 
 def config(decode):

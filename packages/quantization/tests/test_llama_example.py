@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import struct
 import subprocess
 import sys
@@ -10,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from by_path import load
 
 import taeda
 from taeda.quantization import Int4Linear, Int8Cache, Int8Embedding, Int8Linear
@@ -36,13 +36,7 @@ PIECES = [
 
 @pytest.fixture(scope="module")
 def decode():
-    spec = importlib.util.spec_from_file_location("llama_gguf_decode", FILE)
-    assert spec is not None
-    assert spec.loader is not None
-    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    yield module
-    del sys.modules[spec.name]
+    return load("examples/llama_gguf/decode.py")
 
 
 def text(value):

@@ -142,8 +142,7 @@ static int begin(td_frame *f, PyObject **args)
     /* the result does not change with its arguments */
     if (rule && !rule->nformulas && !writes) return 0;
     /* of one that is defined at run time the formula is known, and not how tangents pass it */
-    bool own = f->schema->custom && f->schema->custom->of == &f->schema->custom->schema;
-    if (!rule || own || f->schema->records_itself ||
+    if (!rule || td_is_defined(f->schema->custom) || f->schema->records_itself ||
         (f->schema->flags & TD_F_MUTATES && !f->schema->nreturns))
         return refuse(f, "");
     return (*args = arguments_before(f)) ? 0 : -1;

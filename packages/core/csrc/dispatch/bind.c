@@ -125,10 +125,7 @@ static PyObject *number_item(td_frame *f, PyObject **list, Py_ssize_t n, Py_ssiz
 /* Operators of users take True for an int and an int for a bool, as bindings of C++ do; a kernel
  * finds the number that its schema says. Rows of the table keep the two apart, because overloads
  * there do. */
-int td_is_lenient(const td_frame *f)
-{
-    return f->schema->custom && f->schema->custom->of == &f->schema->custom->schema;
-}
+int td_is_lenient(const td_frame *f) { return td_is_defined(f->schema->custom); }
 
 static int bool_from(const td_frame *f, PyObject *o, int64_t *out)
 {

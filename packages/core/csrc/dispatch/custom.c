@@ -150,9 +150,9 @@ static PyObject *set_kernel(PyObject *m, PyObject *args)
     if (slot < 0 || slot >= TD_SLOTS)
         return PyErr_Format(PyExc_ValueError, "%s: no slot %d", text, slot);
     Py_XSETREF(c->python[slot], kernel == Py_None ? NULL : Py_NewRef(kernel));
-    if (c->of == &c->schema)
+    if (td_is_defined(c))
         s->kind = c->python[TD_SLOT_COMPOSITE] ? TD_KIND_COMPOSITE : TD_KIND_PYTHON;
-    if (s->kind == TD_KIND_COMPOSITE && c->of == &c->schema)
+    if (s->kind == TD_KIND_COMPOSITE && td_is_defined(c))
         Py_XSETREF(s->callable, Py_NewRef(c->python[TD_SLOT_COMPOSITE]));
     Py_RETURN_NONE;
 }

@@ -52,6 +52,10 @@ typedef struct td_custom {
     td_promise results[TD_MAX_OUTS];
 } td_custom;
 
+/* Was the operator defined at run time? What is left of an override belongs to a built-in one,
+ * whose kernels these are. */
+static inline bool td_is_defined(const td_custom *c) { return c && c->of == &c->schema; }
+
 PyMethodDef *td_custom_methods(void);
 
 /* ---- running one (custom_run.c) ---- */

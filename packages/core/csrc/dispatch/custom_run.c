@@ -52,7 +52,7 @@ int td_custom_slot(const td_frame *f, td_device elsewhere)
     if ((type <= TD_CUDA) && has(c, own[type])) return own[type];
     if (type != TD_META && has(c, TD_SLOT_MEMORY)) return TD_SLOT_MEMORY;
     if (has(c, TD_SLOT_ANY)) return TD_SLOT_ANY;
-    return c->of == &c->schema ? refuse(s, device) : TD_SLOT_BUILT_IN;
+    return td_is_defined(c) ? refuse(s, device) : TD_SLOT_BUILT_IN;
 }
 
 /* ---- a kernel in Python ---- */

@@ -227,7 +227,7 @@ static int falls_back(td_device device)
 static int warn_once(const td_schema *s)
 {
     static uint8_t rows[MOST_OPS];
-    bool own = s->custom && s->custom->of == &s->custom->schema; /* such have no number */
+    bool own = td_is_defined(s->custom); /* such have no number */
     uint8_t *warned = own ? &s->custom->warned : s->op.id < MOST_OPS ? &rows[s->op.id] : NULL;
     if (!warned || *warned) return 0;
     *warned = 1;

@@ -32,7 +32,29 @@ static td_tile_shapes shapes_for(int64_t words)
     return s;
 }
 
-/* 32 rows of x and two panels, `other` bytes apart */
+/* Products of 32 rows of x and two panels, `other` bytes apart; rows and a panel go through the
+ * registers `left` and `right`. */
+#define ADD_FOUR(left, right)                          \
+    do {                                               \
+        TD_TILE_LOAD(left, x, row);                    \
+        TD_TILE_LOAD(right, b, TD_TILE_BYTES);         \
+        TD_TILE_QUADS(0, left, right);                 \
+        TD_TILE_LOAD(left, below, row);                \
+        TD_TILE_QUADS(2, left, right);                 \
+        TD_TILE_LOAD(right, b + other, TD_TILE_BYTES); \
+        TD_TILE_QUADS(3, left, right);                 \
+        TD_TILE_LOAD(left, x, row);                    \
+        TD_TILE_QUADS(1, left, right);                 \
+    } while (0)
+
+/* the same of 16 rows and a panel */
+#define ADD_ONE(left, right)                   \
+    do {                                       \
+        TD_TILE_LOAD(left, x, row);            \
+        TD_TILE_LOAD(right, b, TD_TILE_BYTES); \
+        TD_TILE_QUADS(0, left, right);         \
+    } while (0)
+
 static void large_tile(int64_t words, const uint8_t *x, int64_t row, const int8_t *b, int64_t other,
                        int32_t (*sums)[SIDE])
 {
@@ -41,50 +63,21 @@ static void large_tile(int64_t words, const uint8_t *x, int64_t row, const int8_
     TD_TILE_ZERO(1);
     TD_TILE_ZERO(2);
     TD_TILE_ZERO(3);
-    for (; words >= SIDE;
-         words -= SIDE, x += TD_TILE_BYTES, below += TD_TILE_BYTES, b += REGISTER) {
-        TD_TILE_LOAD(4, x, row);
-        TD_TILE_LOAD(5, b, TD_TILE_BYTES);
-        TD_TILE_QUADS(0, 4, 5);
-        TD_TILE_LOAD(4, below, row);
-        TD_TILE_QUADS(2, 4, 5);
-        TD_TILE_LOAD(5, b + other, TD_TILE_BYTES);
-        TD_TILE_QUADS(3, 4, 5);
-        TD_TILE_LOAD(4, x, row);
-        TD_TILE_QUADS(1, 4, 5);
-    }
-    if (words) {
-        TD_TILE_LOAD(6, x, row);
-        TD_TILE_LOAD(7, b, TD_TILE_BYTES);
-        TD_TILE_QUADS(0, 6, 7);
-        TD_TILE_LOAD(6, below, row);
-        TD_TILE_QUADS(2, 6, 7);
-        TD_TILE_LOAD(7, b + other, TD_TILE_BYTES);
-        TD_TILE_QUADS(3, 6, 7);
-        TD_TILE_LOAD(6, x, row);
-        TD_TILE_QUADS(1, 6, 7);
-    }
+    for (; words >= SIDE; words -= SIDE, x += TD_TILE_BYTES, below += TD_TILE_BYTES, b += REGISTER)
+        ADD_FOUR(4, 5);
+    if (words) ADD_FOUR(6, 7);
     TD_TILE_STORE(0, sums[0], TD_TILE_BYTES);
     TD_TILE_STORE(1, sums[SIDE], TD_TILE_BYTES);
     TD_TILE_STORE(2, sums[2 * SIDE], TD_TILE_BYTES);
     TD_TILE_STORE(3, sums[3 * SIDE], TD_TILE_BYTES);
 }
 
-/* 16 rows of x and a panel */
 static void small_tile(int64_t words, const uint8_t *x, int64_t row, const int8_t *b,
                        int32_t (*sums)[SIDE])
 {
     TD_TILE_ZERO(0);
-    for (; words >= SIDE; words -= SIDE, x += TD_TILE_BYTES, b += REGISTER) {
-        TD_TILE_LOAD(4, x, row);
-        TD_TILE_LOAD(5, b, TD_TILE_BYTES);
-        TD_TILE_QUADS(0, 4, 5);
-    }
-    if (words) {
-        TD_TILE_LOAD(6, x, row);
-        TD_TILE_LOAD(7, b, TD_TILE_BYTES);
-        TD_TILE_QUADS(0, 6, 7);
-    }
+    for (; words >= SIDE; words -= SIDE, x += TD_TILE_BYTES, b += REGISTER) ADD_ONE(4, 5);
+    if (words) ADD_ONE(6, 7);
     TD_TILE_STORE(0, sums[0], TD_TILE_BYTES);
 }
 
