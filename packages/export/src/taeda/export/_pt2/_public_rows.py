@@ -6,7 +6,6 @@ _linalg_eigh(A, "L", False)[0]      is   linalg_eigvalsh(A, "L")
 
 from __future__ import annotations
 
-import copy
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -15,7 +14,7 @@ import taeda
 from taeda.fx.graph_module import GraphModule
 from taeda.fx.node import Node
 
-from .._functions import calls_functions, functions_of
+from ._rewriting import rewritten
 
 __all__ = ["with_public_rows"]
 
@@ -71,19 +70,7 @@ _ALONE = {"cross_entropy_loss": 0, "linalg_eigvals": 0, "linalg_eigvalsh": 0, "l
 
 def with_public_rows(gm: GraphModule) -> GraphModule:
     """The program itself, or a copy in which public functions stand for rows."""
-    functions = [f for n in gm.graph.nodes if calls_functions(n) for f in functions_of(gm, n)]
-    inner = {id(f): made for f in functions if (made := with_public_rows(f)) is not f}
-    if not inner and not any(_row(n) for n in gm.graph.nodes):
-        return gm
-    copied = GraphModule(gm, copy.deepcopy(gm.graph))
-    for name, module in gm.named_children():
-        if id(module) in inner:
-            setattr(copied, name, inner[id(module)])
-    for node in list(copied.graph.nodes):
-        if _row(node):
-            _replace(copied, node)
-    copied.recompile()
-    return copied
+    return rewritten(gm, _row, _replace)
 
 
 def _row(node: Node) -> str:

@@ -9,7 +9,6 @@ In reverse, input and output are flipped in time.
 
 from __future__ import annotations
 
-import copy
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -19,7 +18,7 @@ from taeda.fx.experimental._expressions import Expression, constant
 from taeda.fx.graph_module import GraphModule
 from taeda.fx.node import Node
 
-from .._functions import calls_functions, functions_of
+from ._rewriting import rewritten
 
 __all__ = ["with_public_layers"]
 
@@ -32,20 +31,11 @@ def with_public_layers(gm: GraphModule) -> GraphModule:
     """The program itself, or a copy in which `lstm`, `gru`, `rnn_tanh` and `rnn_relu` stand for
     their rows. A row stays whose share is no `linear`, or of which more is read than results.
     """
-    functions = [f for n in gm.graph.nodes if calls_functions(n) for f in functions_of(gm, n)]
-    inner = {id(f): made for f in functions if (made := with_public_layers(f)) is not f}
-    if not inner and not any(str(n.target) in _ROWS for n in gm.graph.nodes):
-        return gm
-    copied = GraphModule(gm, copy.deepcopy(gm.graph))
-    for name, module in gm.named_children():
-        if id(module) in inner:
-            setattr(copied, name, inner[id(module)])
-    for node in list(copied.graph.nodes):
-        if node.op == "call_function" and str(node.target) in _ROWS:
-            _Layer(copied, node).replace()
-    copied.graph.eliminate_dead_code()
-    copied.recompile()
-    return copied
+    return rewritten(gm, _is_row, lambda copied, node: _Layer(copied, node).replace())
+
+
+def _is_row(node: Node) -> bool:
+    return node.op == "call_function" and str(node.target) in _ROWS
 
 
 class _Layer:
