@@ -1,7 +1,6 @@
-// Every file of this folder but lltm.cpp and bindings.cpp, in one.
+// Every file of this folder whose operators are of the library zoo, in one. The others are extensions of their own.
 #include "boxes.cpp"
 #include "convolution.cpp"
-#include "crossings.cpp"
 #include "fps.cpp"
 #include "knn.cpp"
 #include "lists.cpp"

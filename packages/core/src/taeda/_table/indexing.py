@@ -219,7 +219,6 @@ op(
 op(
     "unravel_index(Tensor indices, int[] shape) -> Tensor[]",
     composite=True,
-    reads_value="always",
     variants="function",
     doc="Places in row-major order as coordinates, a tensor for each dimension.",
 )
