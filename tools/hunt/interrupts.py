@@ -127,6 +127,7 @@ def main(count: int, seed: int) -> int:
             print(f"seed {seed + number}: {fault} is left", flush=True)
             nn.Module.__call__ = _plain_call  # type: ignore[method-assign]  # for the next ones
             gc.enable()
+            taeda.set_grad_enabled(True)
     print(f"{came} interrupts in {number} functions, {wrong} left something behind")
     return int(wrong > 0)
 

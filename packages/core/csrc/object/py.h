@@ -208,6 +208,7 @@ int td_add_generator(PyObject *module);
 PyMethodDef *td_array_methods(void); /* arrays.c */
 PyMethodDef *td_dlpack_methods(void), *td_dlpack_table_methods(void);
 int td_add_unchanged(PyObject *module);
+int td_add_switches(PyObject *module);
 
 /* ---- numbers (object/numbers.c) ---- */
 /* the common dtype, or -1 with RuntimeError */

@@ -28,10 +28,6 @@ static PyObject *get_inference_mode(PyObject *m, PyObject *unused)
 {
     return PyBool_FromLong(td_here.inference_mode);
 }
-static PyObject *set_inference_mode(PyObject *m, PyObject *on)
-{
-    return change(&td_here.inference_mode, on);
-}
 static PyObject *change_bit(uint32_t *word, PyObject *args)
 {
     unsigned int bit;
@@ -177,8 +173,6 @@ static PyMethodDef methods[] = {
      "True"},
     {"_set_copies_inference", set_copies_inference, METH_O,
      "Are inference tensors saved as copies? Returns the answer of before."},
-    {"_set_inference_mode", set_inference_mode, METH_O,
-     "Switch inference mode; returns the mode of before."},
     {"set_layer_flag", set_layer_flag, METH_VARARGS,
      "set_layer_flag(bit, on): a layer wants to see calls; returns before."},
     {"set_tracing", set_tracing, METH_O,

@@ -105,16 +105,13 @@ def record(rule: Any, args: tuple[Any, ...], results: tuple[Any, ...]) -> None:
     ctx = _OpCtx(rule, inputs, results)
     if rule.setup_context is not None:
         output = results[0] if len(results) == 1 else results
-        before = _core._set_grad_enabled(False)
-        try:
+        with _core.Switches(grad=False):
             if keywords:
                 rule.setup_context(
                     ctx=ctx, inputs=inputs, keyword_only_inputs=keywords, output=output
                 )
             else:
                 rule.setup_context(ctx=ctx, inputs=inputs, output=output)
-        finally:
-            _core._set_grad_enabled(before)
     if rule.has_lists:
         inputs, results = _flat(inputs), _flat(results)
     _set_graph(ctx, inputs, results, results)

@@ -43,11 +43,8 @@ def set_tangents(
     if ctx._materialize:
         tangents = [_zeros(a) if t is None else t for a, t in zip(args, tangents, strict=True)]
     # what was saved for jvp has tangents still: they are its arguments
-    before = _places.hide_tangents(True)
-    try:
+    with _places.hidden_tangents():
         found = jvp(ctx, *tangents)
-    finally:
-        _places.hide_tangents(before)
     found = found if isinstance(found, tuple) else (found,)
     outputs = made if isinstance(made, tuple) else (made,)
     if len(found) != len(outputs):

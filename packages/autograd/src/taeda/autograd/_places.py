@@ -11,7 +11,7 @@ from taeda import Tensor
 from taeda._core_api import runtime as _core
 from taeda._core_api.calls import DUAL
 
-__all__ = ["apart", "hide_tangents", "laid_out_as", "place", "tangent_of"]
+__all__ = ["apart", "hidden_tangents", "laid_out_as", "place", "tangent_of"]
 
 # ---- layout ----
 
@@ -74,19 +74,15 @@ def _part(x: Tensor, base: Tensor, whole: Tensor) -> Tensor:
     return taeda._neg_view(part) if x.is_neg() else part
 
 
-def hide_tangents(on: bool) -> bool:
-    """Whether operations of this thread leave tangents alone; returns the setting of before."""
-    before: bool = _core.set_excluded_flag(DUAL, on)
-    return before
+def hidden_tangents(on: bool = True) -> _core.Switches:
+    """A context: operations of this thread leave tangents alone (or, with False, do so no longer)."""
+    return _core.Switches(hide=DUAL) if on else _core.Switches(show=DUAL)
 
 
 def apart(x: Tensor) -> Tensor:
     """The same tensor in the graph of backward; in forward mode one of its own, without a tangent."""
-    before = hide_tangents(True)
-    try:
+    with hidden_tangents():
         made: Tensor = taeda.alias(x)
-    finally:
-        hide_tangents(before)
     _core.set_apart(made)
     return made
 

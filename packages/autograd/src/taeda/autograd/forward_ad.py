@@ -7,11 +7,12 @@ with dual_level():
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import taeda
 from taeda import Tensor
 from taeda._core_api import runtime as _core
+from taeda._core_api.calls import DUAL
 
 from . import _places
 from .grad_mode import _Decorator
@@ -192,17 +193,14 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
     return UnpackedDualTensor(_places.apart(tensor), tangent)
 
 
-class _set_fwd_grad_enabled(_Decorator):
+class _set_fwd_grad_enabled(_core.Switches, _Decorator):
     """Context: operations do not propagate tangents inside (or, with True, do so again)."""
+
+    def __new__(cls, mode: bool) -> Self:
+        return super().__new__(cls, **{"show" if mode else "hide": DUAL})
 
     def __init__(self, mode: bool) -> None:
         self.mode = mode
 
     def clone(self) -> _set_fwd_grad_enabled:
         return type(self)(self.mode)
-
-    def __enter__(self) -> None:
-        self.before = _places.hide_tangents(not self.mode)
-
-    def __exit__(self, *unused: object) -> None:
-        _places.hide_tangents(self.before)

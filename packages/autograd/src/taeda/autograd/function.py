@@ -9,10 +9,10 @@ from typing import Any
 import taeda
 from taeda import Tensor
 from taeda._core_api import runtime as _core
-from taeda._core_api.calls import TRANSFORM
+from taeda._core_api.calls import DUAL, TRANSFORM
 
 from . import _forward_function as forward_function
-from . import _function_maps, _places
+from . import _function_maps
 from ._function_ctx import BackwardCFunction, FunctionCtx
 
 __all__ = [
@@ -112,12 +112,8 @@ class Function:
         ctx.needs_input_grad = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
         record = taeda.is_grad_enabled() and any(ctx.needs_input_grad)
         tangents = forward_function.tangents_of(args)
-        before = _core._set_grad_enabled(False), _places.hide_tangents(True)
-        try:
+        with _core.Switches(grad=False, hide=DUAL):
             output = _run_forward(cls, ctx, args, kwargs)
-        finally:
-            _core._set_grad_enabled(before[0])
-            _places.hide_tangents(before[1])
         made = _wrap_outputs(ctx, args, output, record)
         if tangents is not None:
             forward_function.set_tangents(ctx, cls.jvp, args, tangents, made)

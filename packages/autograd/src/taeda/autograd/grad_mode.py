@@ -38,6 +38,11 @@ class _Decorator:
     def __exit__(self, *unused: object) -> None:
         raise NotImplementedError
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copied and pickled by its settings; nothing is switched by that."""
+        settings = (self.mode,) if hasattr(self, "mode") else ()
+        return _unswitched, (type(self), *settings), vars(self)
+
     def __call__(self, function: F) -> F:
         if inspect.isclass(function):
             warn(
@@ -56,6 +61,11 @@ class _Decorator:
                 return function(*args, **kwargs)
 
         return run  # type: ignore[return-value]  # same signature
+
+
+def _unswitched(cls: type[_Decorator], *settings: Any) -> _Decorator:
+    """A context as its settings say, which has switched nothing yet."""
+    return cls.__new__(cls, *settings)
 
 
 def _wrap_generator(context: _Decorator, function: Any) -> Any:
@@ -86,7 +96,7 @@ def _wrap_generator(context: _Decorator, function: Any) -> Any:
     return run
 
 
-class _Grad(_Decorator):
+class _Grad(_core.Switches, _Decorator):
     """Without parentheses (`@no_grad`) the class is called with the function, and gives the decorated one."""
 
     on: bool
@@ -96,14 +106,8 @@ class _Grad(_Decorator):
     @overload
     def __new__(cls, orig_func: F) -> F: ...  # type: ignore[misc]  # no instance, on purpose
     def __new__(cls, orig_func: Callable[..., Any] | None = None) -> Any:
-        made = super().__new__(cls)
+        made = super().__new__(cls, cls.on)
         return made if orig_func is None else made(orig_func)
-
-    def __enter__(self) -> None:
-        self.before = _core._set_grad_enabled(self.on)
-
-    def __exit__(self, *unused: object) -> None:
-        _core._set_grad_enabled(self.before)
 
 
 class no_grad(_Grad):
@@ -136,7 +140,7 @@ class enable_grad(_Grad):
     on = True
 
 
-class set_grad_enabled(_Decorator):
+class set_grad_enabled(_core.Switches, _Decorator):
     """Recording on or off: at once when called, until the block ends as a context.
 
     Args:
@@ -147,22 +151,19 @@ class set_grad_enabled(_Decorator):
     False
     """
 
+    def __new__(cls, mode: bool) -> Self:
+        return super().__new__(cls, bool(mode))
+
     def __init__(self, mode: bool) -> None:
         self.mode = mode
-        self.before = _core._set_grad_enabled(bool(mode))
+        self._begin()
 
     def clone(self) -> set_grad_enabled:
         return type(self)(self.mode)
 
     def __call__(self, function: F) -> F:
-        _core._set_grad_enabled(self.before)
+        self.__exit__()
         return super().__call__(function)
-
-    def __enter__(self) -> None:
-        _core._set_grad_enabled(bool(self.mode))
-
-    def __exit__(self, *unused: object) -> None:
-        _core._set_grad_enabled(self.before)
 
     def __repr__(self) -> str:
         return f"set_grad_enabled(mode={self.mode})"
@@ -198,7 +199,7 @@ class set_multithreading_enabled(_Decorator):
         pass
 
 
-class inference_mode(_Decorator):
+class inference_mode(_core.Switches, _Decorator):
     """No recording, and tensors made inside never take part in autograd.
     `inference_mode(False)` leaves the mode.
 
@@ -218,17 +219,10 @@ class inference_mode(_Decorator):
     @overload
     def __new__(cls, mode: F) -> F: ...  # type: ignore[misc]  # without parentheses: the decorated function
     def __new__(cls, mode: bool | Callable[..., Any] = True) -> Any:
-        made = super().__new__(cls)
-        made.mode = mode if isinstance(mode, bool) else True
+        on = mode if isinstance(mode, bool) else True
+        made = super().__new__(cls, not on, on)
+        made.mode = on
         return made if isinstance(mode, bool) else made(mode)
 
     def clone(self) -> inference_mode:
         return type(self)(self.mode)
-
-    def __enter__(self) -> None:
-        self.before = _core._set_inference_mode(self.mode), _core._set_grad_enabled(not self.mode)
-
-    def __exit__(self, *unused: object) -> None:
-        inference, grad = self.before
-        _core._set_inference_mode(inference)
-        _core._set_grad_enabled(grad)

@@ -15,7 +15,8 @@ from typing import Any
 import taeda
 from taeda import Tensor
 from taeda._core_api import runtime as _core
-from taeda.autograd._places import hide_tangents, tangent_of
+from taeda._core_api.calls import DUAL
+from taeda.autograd._places import tangent_of
 from taeda.autograd.batching import levels, on_levels, physical, rewrapped, unwrapped
 
 from . import _tree
@@ -30,14 +31,12 @@ def deriving(recorded: bool) -> Iterator[None]:
     longer hidden, as they are in `Function.forward`. `recorded`: are operations recorded?
     """
     left = taeda.is_inference_mode_enabled()
-    with taeda.inference_mode(False), taeda.set_grad_enabled(recorded):
-        hidden = hide_tangents(False)
+    with _core.Switches(grad=recorded, inference=False, show=DUAL):
         copied = _core._set_copies_inference(True)
-        _core._set_copies_inference(left or copied)
         try:
+            _core._set_copies_inference(left or copied)
             yield
         finally:
-            hide_tangents(hidden)
             _core._set_copies_inference(copied)
 
 

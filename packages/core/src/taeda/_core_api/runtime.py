@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from taeda._native.core import (
     Node,
+    Switches,
     _get_anomaly,
     _masked,
     _nested,
@@ -13,7 +14,6 @@ from taeda._native.core import (
     _set_anomaly,
     _set_copies_inference,
     _set_grad_enabled,
-    _set_inference_mode,
     _set_saved_hooks,
     backward_task,
     call_op,
@@ -68,9 +68,9 @@ from taeda._native.core import (
 )  # fmt: skip
 
 __all__ = [
-    "Node", "_get_anomaly", "_masked", "_nested", "_quantized",
+    "Node", "Switches", "_get_anomaly", "_masked", "_nested", "_quantized",
     "_set_anomaly", "_set_copies_inference", "_set_grad_enabled",
-    "_set_inference_mode", "_set_saved_hooks", "backward_task", "call_op", "check_inplace",
+    "_set_saved_hooks", "backward_task", "call_op", "check_inplace",
     "enter_dual_level", "exit_dual_level", "functions", "get_excluded", "get_layers", "get_tangent",
     "gradient_edge", "is_forward_on", "layers", "layout_rules", "living_objects",
     "load_extension", "make_layout", "map_storage",

@@ -7,6 +7,8 @@ them. A handler runs with its own layer hidden, so that a call it makes arrives 
 from __future__ import annotations
 
 import contextlib
+import functools
+import operator
 import threading
 from collections.abc import Iterator
 from typing import Any, ClassVar, Self
@@ -65,42 +67,32 @@ def is_hidden(bit: int) -> bool:
     return bool(_core.get_excluded() & bit)
 
 
-class no_grad:
+class no_grad(_core.Switches):
     """Grad mode off for a with block; the public one lives in taeda.autograd, above core."""
 
-    def __enter__(self) -> None:
-        self.before = _core._set_grad_enabled(False)
-
-    def __exit__(self, *unused: object) -> None:
-        _core._set_grad_enabled(self.before)
+    def __new__(cls) -> Self:
+        return super().__new__(cls, False)
 
 
-class hidden:
+class hidden(_core.Switches):
     """Keeps layers from the calls of a `with` block."""
 
-    def __init__(self, *bits: int) -> None:
-        self._bits = bits
-
-    def __enter__(self) -> None:
-        self._before = [_core.set_excluded_flag(bit, True) for bit in self._bits]
-
-    def __exit__(self, *raised: object) -> None:
-        for bit, before in zip(self._bits, self._before, strict=True):
-            _core.set_excluded_flag(bit, before)
+    def __new__(cls, *bits: int) -> Self:
+        return super().__new__(cls, hide=functools.reduce(operator.or_, bits, 0))
 
 
 class DisableTorchFunctionSubclass(hidden):
     """In its `with` block subclasses are plain tensors; modes still see the calls."""
 
-    def __init__(self) -> None:
-        super().__init__(OVERRIDE)
+    def __new__(cls) -> Self:
+        return super().__new__(cls, OVERRIDE)
 
 
 class DisableTorchFunction(hidden):
     """In its `with` block neither subclasses nor modes see the calls."""
 
-    def __init__(self) -> None:
-        super().__init__(OVERRIDE, FUNCTION_MODE)
+    def __new__(cls) -> Self:
+        return super().__new__(cls, OVERRIDE, FUNCTION_MODE)
 
 
 class Stack(threading.local):

@@ -341,8 +341,7 @@ def call_autocast(
     `kind` holds one of `core.casts` for the cpu and, four bits above, one for cuda; or it is the
     name of an operator with a rule in `own_rules`.
     """
-    before = _core.set_excluded_flag(AUTOCAST, True)
-    try:
+    with _core.Switches(hide=AUTOCAST):
         if isinstance(kind, str):
             return _call_own(own_rules.get(kind, {}), func, args, kwargs)
         cpu, cuda = _targets(kind, args, kwargs)
@@ -354,8 +353,6 @@ def call_autocast(
             return func(*args, **kwargs)
         named = {name: _cast(value, cpu, cuda) for name, value in kwargs.items()}
         return func(*[_cast(value, cpu, cuda) for value in args], **named)
-    finally:
-        _core.set_excluded_flag(AUTOCAST, before)
 
 
 def _call_own(

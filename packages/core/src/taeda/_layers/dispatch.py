@@ -125,11 +125,8 @@ def _scan(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[Any]:
 def dispatch_override(func: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A call of an operation while a layer is active or an argument overrides it."""
     if _core.get_layers() & ~_core.get_excluded() & (FUNCTION_MODE | TRANSFORM) == TRANSFORM:
-        _core.set_excluded_flag(TRANSFORM, True)
-        try:
+        with _core.Switches(hide=TRANSFORM):
             return _layers[TRANSFORM](func, args, kwargs)
-        finally:
-            _core.set_excluded_flag(TRANSFORM, False)
     caller = _tail_above(sys._getframe(1))
     if caller is not None:
         from .doors import _offer, is_for_others  # late: they need this module

@@ -41,11 +41,8 @@ def with_gradients(step: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(step)
     def run(self: Any, *args: Any, **kwargs: Any) -> Any:
-        before = _core._set_grad_enabled(bool(self.defaults.get("differentiable", False)))
-        try:
+        with _core.Switches(grad=self.defaults.get("differentiable", False)):
             return step(self, *args, **kwargs)
-        finally:
-            _core._set_grad_enabled(before)
 
     return run
 

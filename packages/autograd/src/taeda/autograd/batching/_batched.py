@@ -171,25 +171,16 @@ def batched(value: Tensor, level: int) -> Batched:
     inner = value
     while type(inner) is Batched:
         inner = inner._value
-    before = _hide()
-    try:
+    with _as_meta():
         meta = taeda.empty(value.shape[1:], dtype=inner.dtype, device=_META)
         made = Tensor._make_subclass(Batched, meta)
         made._value, made._level = value, level
-    finally:
-        _show(before)
     return made
 
 
-def _hide() -> tuple[bool, bool]:
-    """From now on the facts of a Batched are those of the meta tensor itself."""
-    hide = _core.set_excluded_flag
-    return hide(TRANSFORM, True), hide(OVERRIDE, True)
-
-
-def _show(before: tuple[bool, bool]) -> None:
-    _core.set_excluded_flag(TRANSFORM, before[0])
-    _core.set_excluded_flag(OVERRIDE, before[1])
+def _as_meta() -> _core.Switches:
+    """A context: the facts of a Batched are those of the meta tensor itself."""
+    return _core.Switches(hide=TRANSFORM | OVERRIDE)
 
 
 def physical(x: Any) -> Any:
@@ -220,13 +211,10 @@ def on_levels(x: Any, here: list[Level]) -> Any:
     plain, has = unwrapped(x)
     if len(has) == len(here):
         return x
-    before = _hide()
-    try:
+    with _as_meta():
         for place, level in enumerate(here):  # outer maps lie before inner ones
             if level.number not in has:
                 shape = list(plain.shape)
                 shape.insert(place, level.size)
                 plain = plain.unsqueeze(place).expand(shape)
-    finally:
-        _show(before)
     return rewrapped(plain, [level.number for level in reversed(here)])

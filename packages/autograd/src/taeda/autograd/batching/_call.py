@@ -9,7 +9,7 @@ import taeda
 from taeda import Tensor
 from taeda._core_api import runtime as _core
 from taeda._core_api import warn
-from taeda._core_api.calls import TRANSFORM
+from taeda._core_api.calls import OVERRIDE, TRANSFORM
 from taeda._core_api.operators import rule_of
 from taeda._core_api.trees import leaves
 from taeda.autograd._function_maps import by_user
@@ -53,8 +53,7 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     here = levels()
     if key in random.NAMES and here and random.draws(key, args, kwargs):
         return random.call(key, func, args, kwargs)
-    before = _core.set_excluded_flag(TRANSFORM, True)
-    try:
+    with _core.Switches(hide=TRANSFORM):
         if number < 0:
             return func(*args, **kwargs)
         level = next((one for one in here if one.number == number), None)
@@ -64,8 +63,6 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
                 "function instead"
             )
         return _of_samples(level, key, func, args, kwargs)
-    finally:
-        _core.set_excluded_flag(TRANSFORM, before)
 
 
 def _of_samples(level: Level, key: str, func: Any, args: Any, kwargs: Any) -> Any:
@@ -94,11 +91,8 @@ def _of_samples(level: Level, key: str, func: Any, args: Any, kwargs: Any) -> An
 
 
 def own_fact(func: Any, args: Any, kwargs: Any) -> Any:
-    before = _core.set_excluded_flag(32, True)  # OVERRIDE: the meta tensor itself answers
-    try:
+    with _core.Switches(hide=OVERRIDE):  # the meta tensor itself answers
         return func(*args, **kwargs)
-    finally:
-        _core.set_excluded_flag(32, before)
 
 
 def wrapped(level: Level, made: Any, args: tuple[Any, ...] = ()) -> Any:

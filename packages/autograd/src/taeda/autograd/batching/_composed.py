@@ -53,14 +53,11 @@ def composed(key: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         raise Decline
     function, arguments = body
     values = _bound(arguments, args, dict(kwargs))
-    before = _core.set_excluded_flag(TRANSFORM, False), _core.set_excluded_flag(OVERRIDE, False)
-    try:
-        return function(*values)
-    except NeedsValue:
-        raise Decline from None
-    finally:
-        _core.set_excluded_flag(TRANSFORM, before[0])
-        _core.set_excluded_flag(OVERRIDE, before[1])
+    with _core.Switches(show=TRANSFORM | OVERRIDE):
+        try:
+            return function(*values)
+        except NeedsValue:
+            raise Decline from None
 
 
 def _bound(arguments: tuple[Any, ...], args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 
-import taeda
 from taeda import random
 from taeda._core_api import calls as _autocast
 from taeda._core_api import runtime as _core
@@ -13,7 +12,7 @@ from taeda._core_api.calls import FUNCTION_MODE, OVERRIDE
 
 __all__ = ["Surroundings"]
 
-_LAYERS = (FUNCTION_MODE, OVERRIDE)  # the engine hides them from what it calls
+_LAYERS = FUNCTION_MODE | OVERRIDE  # the engine hides them from what it calls
 
 
 class Surroundings:
@@ -26,16 +25,11 @@ class Surroundings:
     @contextlib.contextmanager
     def restored(self) -> Iterator[None]:
         """As it was then, with gradients recorded; what was before comes back."""
-        before = [(bit, _core.set_excluded_flag(bit, bool(self.hidden & bit))) for bit in _LAYERS]
-        try:
-            with (
-                contextlib.nullcontext() if self.rng is None else random.fork_rng(),
-                taeda.enable_grad(),
-                self.casting.restored(),
-            ):
-                if self.rng is not None:
-                    random.set_rng_state(self.rng)
-                yield
-        finally:
-            for bit, hidden in before:
-                _core.set_excluded_flag(bit, hidden)
+        with (
+            _core.Switches(grad=True, hide=_LAYERS & self.hidden, show=_LAYERS & ~self.hidden),
+            contextlib.nullcontext() if self.rng is None else random.fork_rng(),
+            self.casting.restored(),
+        ):
+            if self.rng is not None:
+                random.set_rng_state(self.rng)
+            yield
