@@ -9,7 +9,7 @@ from typing import Any
 
 from taeda._core_api.files import FormatError, atomic_write, opened
 
-from ._pt2._read import Archive, program_of
+from ._pt2._reading import Archive, program_of
 from ._pt2._write import archive_of
 from .exported_program import ExportedProgram
 
