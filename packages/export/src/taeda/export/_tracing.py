@@ -20,8 +20,9 @@ from taeda.fx.experimental._data_sizes import DataSizes, floats_to_try, item
 from taeda.fx.experimental._expressions import Expression, symbol
 from taeda.fx.experimental._fakes import FakeCapture, NoValue, fake_of
 from taeda.fx.experimental._for_any_size import ForAnySize
+from taeda.fx.experimental._many_sizes.runs import Run
+from taeda.fx.experimental._many_sizes.tracer import Sized, SizeTracer
 from taeda.fx.experimental._ranges import ValueRanges, settled
-from taeda.fx.experimental._symbolic_trace import _Run, _Sized, _Tracer
 from taeda.fx.experimental.symbolic_shapes import ShapeEnv
 from taeda.fx.graph_module import GraphModule
 
@@ -152,7 +153,7 @@ def _recorded(
     return made
 
 
-class _PlannedTracer(_Tracer):
+class _PlannedTracer(SizeTracer):
     """The tracer for any sizes, whose symbols are given."""
 
     def __init__(
@@ -208,12 +209,12 @@ class _PlannedTracer(_Tracer):
 
     # ---- what only data decide ----
 
-    def capture(self, env: ShapeEnv) -> _Sized:
+    def capture(self, env: ShapeEnv) -> Sized:
         made = super().capture(env)
         made.sizes_of_data = self.data = DataSizes(env)
         return made
 
-    def run(self, moved: dict[str, int]) -> _Run:
+    def run(self, moved: dict[str, int]) -> Run:
         run = super().run(moved)
         if not moved and (chosen := _fitting(run.env)):
             self.env.var_to_val.update(chosen)
@@ -241,14 +242,14 @@ class _PlannedTracer(_Tracer):
     def _is_float(self, name: str) -> bool:
         return isinstance(self.env.var_to_val[name], float)
 
-    def _candidates(self, name: str, base: _Run) -> list[Any]:
+    def _candidates(self, name: str, base: Run) -> list[Any]:
         if not self._is_float(name):
             return super()._candidates(name, base)
         taken = set(self.env.var_to_val.values())
         others = [n for n in floats_to_try() if n not in taken]
         return [n for n in others if not self._is_refused({name: n}, base)][:12]
 
-    def _alone(self, name: str, base: _Run, runs: list[_Run], others: list[Any]) -> list[Any]:
+    def _alone(self, name: str, base: Run, runs: list[Run], others: list[Any]) -> list[Any]:
         if not self._is_float(name):
             return super()._alone(name, base, runs, others)
         found = [self.tried({name: other}, base) for other in others]
@@ -395,6 +396,6 @@ def _shown(numbers: Any) -> str:
     return whole if numbers is _INTEGERS else ", ".join(f"{n:.3g}" for n in numbers)
 
 
-def _hold(base: _Run, values: dict[str, int]) -> bool:
+def _hold(base: Run, values: dict[str, int]) -> bool:
     known = [g for g in base.env.guards if g.symbols() <= values.keys()]
     return all(guard.value(values) for guard in known)

@@ -228,7 +228,7 @@ def _module(made: Call) -> GraphModule:
 
 
 def _trace_symbols(f: Callable[..., Any], args: tuple[Any, ...], names: list[str]) -> GraphModule:
-    from ._symbolic_trace import traced_for_any_size
+    from ._many_sizes import traced_for_any_size
 
     return traced_for_any_size(_call, f, args, names)
 
