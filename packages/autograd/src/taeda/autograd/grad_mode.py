@@ -40,8 +40,9 @@ class _Decorator:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copied and pickled by its settings; nothing is switched by that."""
-        settings = (self.mode,) if hasattr(self, "mode") else ()
-        return _unswitched, (type(self), *settings), vars(self)
+        held = vars(self)
+        settings = (held["mode"],) if "mode" in held else ()
+        return _unswitched, (type(self), *settings), held
 
     def __call__(self, function: F) -> F:
         if inspect.isclass(function):
