@@ -206,3 +206,24 @@ def test_the_environment_says_how_often():
         check=True,
     )
     assert run.stdout.split() == ["5", "10"]
+
+
+@pytest.mark.parametrize("cleared", ["before", "after", "never"])
+def test_gradients_of_a_backward_inside_come_once_in_an_audit(cleared):
+    """Whoever clears gradients outside of the compiled step: an audit adds none."""
+
+    def step(x, w):
+        loss = (w * x).sin().sum()
+        loss.backward()
+        return loss
+
+    fast = taeda.compile(step, fullgraph=True, backend="aot_eager")
+    ours, theirs = (taeda.ones(3, requires_grad=True) for _ in range(2))
+    for number in range(1, 35):
+        if cleared == "before":
+            ours.grad = theirs.grad = None
+        x = taeda.full((3,), number / 10)
+        assert taeda.equal(step(x, ours), fast(x, theirs))
+        assert taeda.equal(ours.grad, theirs.grad)
+        if cleared == "after":
+            ours.grad = theirs.grad = None

@@ -230,12 +230,13 @@ class Trace:
 
     def rehearse(self, tensors: list[Tensor], *, sparing: bool = False) -> Any:
         """(results, contents of the inputs it wrote, gradients), with nothing changed; `missed` as
-        above. `sparing` makes copies of no more than what is written.
+        above. `sparing` makes copies of no more than what is written, or gets a gradient.
         """
         inputs = self.inputs(tensors, peek=False)
         if inputs is None or not self.fits(inputs):
             return missed
-        copied = set(self.plan.writes) if sparing else set(range(len(inputs)))
+        changed = {*self.plan.writes, *(n for n, _ in self.plan.effects)}
+        copied = changed if sparing else set(range(len(inputs)))
         hooked = {n for n, t in enumerate(inputs) if _has_hooks(t)}
         if hooked.intersection(self.plan.writes):
             raise RuntimeError("it writes to a tensor that has hooks, which no copy has")
