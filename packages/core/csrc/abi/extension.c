@@ -59,6 +59,7 @@ static void set_native(td_schema *s, int slot, taeda_kernel call, void *user)
     if (!call) return;
     s->custom->native[slot] = (td_native){call, user, td_abi_minor};
     s->op.impl = td_op_extension;
+    td_custom_changed(s);
 }
 
 static td_schema *enter(const char *schema, const char *doc, taeda_kernel cpu, taeda_kernel meta,

@@ -1,5 +1,6 @@
 /* rules.c - the registered derivative rules, and how one is applied to a node. */
 #include "backward/backward.h"
+#include "dispatch/custom.h"
 
 static int loaded; /* every rule is registered */
 /* how often loading began: an interrupted one leaves rules behind, which the next registers again
@@ -157,6 +158,7 @@ PyObject *td_register_rule(PyObject *module, PyObject *args)
         return NULL;
     }
     s->rule = rule; /* one of an interrupted loading is never freed: a graph may hold it */
+    td_custom_changed(s);
     Py_RETURN_NONE;
 }
 

@@ -8,6 +8,12 @@ static char *copy_text(const char *text)
     return made ? strcpy(made, text) : NULL;
 }
 
+void td_custom_changed(td_schema *s)
+{
+    static uint64_t stamps;
+    if (s->custom) s->custom->stamp = __atomic_add_fetch(&stamps, 1, __ATOMIC_RELAXED);
+}
+
 /* ---- parameters: (name, type, flags, length, default) each ---- */
 static int read_param(td_param *p, PyObject *facts, PyObject **value)
 {
@@ -103,6 +109,7 @@ static PyObject *define_op(PyObject *m, PyObject *args)
     if (!s->op.name || !s->op.overload || !s->text) return td_no_memory();
     if (read_params(c, params) < 0 || read_results(c, results) < 0) return NULL;
     if (td_enter_custom(s) < 0) return NULL;
+    td_custom_changed(s);
     Py_RETURN_NONE;
 }
 
@@ -154,6 +161,7 @@ static PyObject *set_kernel(PyObject *m, PyObject *args)
         s->kind = c->python[TD_SLOT_COMPOSITE] ? TD_KIND_COMPOSITE : TD_KIND_PYTHON;
     if (s->kind == TD_KIND_COMPOSITE && td_is_defined(c))
         Py_XSETREF(s->callable, Py_NewRef(c->python[TD_SLOT_COMPOSITE]));
+    td_custom_changed(s);
     Py_RETURN_NONE;
 }
 
@@ -187,6 +195,7 @@ static PyObject *set_cast(PyObject *m, PyObject *args)
     if (number != TD_CAST_AS_GIVEN && number != TD_CAST_OWN)
         return PyErr_Format(PyExc_ValueError, "%s: no cast %d", text, number);
     s->autocast = (uint8_t)number;
+    td_custom_changed(s);
     Py_RETURN_NONE;
 }
 
@@ -220,6 +229,7 @@ static PyObject *set_autograd(PyObject *m, PyObject *args)
     if (!c) return NULL;
     Py_XSETREF(c->autograd, object == Py_None ? NULL : Py_NewRef(object));
     s->records_itself = c->autograd != NULL;
+    td_custom_changed(s);
     Py_RETURN_NONE;
 }
 
@@ -236,6 +246,15 @@ static PyObject *op_kernels(PyObject *m, PyObject *name)
     return made;
 }
 
+/* op_stamp(text) -> a number that is another one after each registration; 0 if there is none */
+static PyObject *op_stamp(PyObject *m, PyObject *name)
+{
+    const char *text = PyUnicode_AsUTF8AndSize(name, NULL);
+    td_schema *s = text ? td_find_schema(text) : NULL;
+    if (!text) return NULL;
+    return PyLong_FromUnsignedLongLong(s && s->custom ? s->custom->stamp : 0);
+}
+
 static PyMethodDef methods[] = {
     {"define_op", define_op, METH_VARARGS, "Add a row to the op table; see taeda._library."},
     {"forget_op", forget_op, METH_O, "Take a row that was defined at run time out of the table."},
@@ -247,5 +266,6 @@ static PyMethodDef methods[] = {
      "set_cuda_cast(name, a number of core.casts): of the table's rows on CUDA devices."},
     {"set_autograd", set_autograd, METH_VARARGS, "set_autograd(op, object or None)."},
     {"op_kernels", op_kernels, METH_O, "Which slots of an operator hold a kernel."},
+    {"op_stamp", op_stamp, METH_O, "A number that changes when something is registered for it."},
     {0}};
 PyMethodDef *td_custom_methods(void) { return methods; }

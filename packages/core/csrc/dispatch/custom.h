@@ -49,6 +49,7 @@ typedef struct td_custom {
     uint8_t strict;             /* results may not share memory with arguments */
     uint8_t may_omit;           /* a derivative: gradients that are not wanted may be missing */
     uint8_t warned;             /* that it computes on the cpu for tensors of a device */
+    uint64_t stamp;             /* another one after each registration, of no other operator */
     td_promise results[TD_MAX_OUTS];
 } td_custom;
 
@@ -57,6 +58,9 @@ typedef struct td_custom {
 static inline bool td_is_defined(const td_custom *c) { return c && c->of == &c->schema; }
 
 PyMethodDef *td_custom_methods(void);
+
+/* Something was registered for the operator: graphs that know it as it was are of another one. */
+void td_custom_changed(td_schema *s);
 
 /* ---- running one (custom_run.c) ---- */
 /* which kernel serves this call, on the cpu or meta (`elsewhere` is TD_CPU) or on another device;

@@ -7,6 +7,7 @@
  * last reader, so memory is used again within one run. A gradient is assigned in its turn, so a run
  * that ends in the middle leaves what the program would have left there. */
 #include "dispatch/chains.h"
+#include "dispatch/custom.h"
 #include "dispatch/dispatch.h"
 #include "graph/node.h"
 #include "ops/pointwise/waiting.h"
@@ -313,17 +314,35 @@ static int set_form(td_frame *f, const Step *s, PyObject **values)
     return made ? 0 : -1;
 }
 
+/* None when the steps were made: an optional result of an operator that was defined at run time */
+static int was_missing(const Step *s, int i)
+{
+    return td_is_defined(s->schema->custom) &&
+           (s->schema->list_result || s->schema->return_alias[i] < 0);
+}
+
+static int refuse_extra(const Step *s, int i)
+{
+    PyErr_Format(PyExc_RuntimeError, "Program: %s has a result %d where it had None",
+                 s->schema->text, i);
+    return -1;
+}
+
 static int keep(const Step *s, PyObject *made, PyObject **values) /* takes it over */
 {
     int list = s->schema->list_result || s->nouts > 1, status = 0;
+    if (list && PyList_Check(made)) /* as operators that were defined at run time give them */
+        Py_SETREF(made, PyList_AsTuple(made));
+    if (!made) return -1;
     if (list && (!PyTuple_Check(made) || PyTuple_Size(made) != s->nouts)) {
         PyErr_Format(PyExc_RuntimeError, "Program: %s has other results than it had",
                      s->schema->text);
         status = -1;
     }
     for (int i = 0; status == 0 && i < s->nouts; i++) {
-        if (s->outs[i] < 0) continue;
-        Py_XSETREF(values[s->outs[i]], Py_NewRef(list ? PyTuple_GetItem(made, i) : made));
+        PyObject *one = list ? PyTuple_GetItem(made, i) : made;
+        if (s->outs[i] >= 0) Py_XSETREF(values[s->outs[i]], Py_NewRef(one));
+        else if (was_missing(s, i) && one != Py_None) status = refuse_extra(s, i);
     }
     Py_DECREF(made);
     return status;

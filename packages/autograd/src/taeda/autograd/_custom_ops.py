@@ -11,6 +11,7 @@ from typing import Any
 
 from taeda import Tensor
 from taeda._core_api import runtime as _core
+from taeda._core_api.calls import call_user
 
 from .function import FunctionCtx, _set_graph
 
@@ -60,7 +61,7 @@ class _OpCtx(FunctionCtx):
         shaped = [
             [next(rest) for _ in r] if isinstance(r, list) else next(rest) for r in self._results
         ]
-        made = self._rule.backward(self, *shaped)
+        made = call_user(None, self._rule.backward, self, *shaped)
         return self._spread(made if isinstance(made, tuple) else (made,))
 
     def _spread(self, made: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -107,11 +108,16 @@ def record(rule: Any, args: tuple[Any, ...], results: tuple[Any, ...]) -> None:
         output = results[0] if len(results) == 1 else results
         with _core.Switches(grad=False):
             if keywords:
-                rule.setup_context(
-                    ctx=ctx, inputs=inputs, keyword_only_inputs=keywords, output=output
+                call_user(
+                    None,
+                    rule.setup_context,
+                    ctx=ctx,
+                    inputs=inputs,
+                    keyword_only_inputs=keywords,
+                    output=output,
                 )
             else:
-                rule.setup_context(ctx=ctx, inputs=inputs, output=output)
+                call_user(None, rule.setup_context, ctx=ctx, inputs=inputs, output=output)
     if rule.has_lists:
         inputs, results = _flat(inputs), _flat(results)
     _set_graph(ctx, inputs, results, results)

@@ -7,6 +7,7 @@ from typing import Any
 import taeda
 from taeda import Tensor
 from taeda._core_api import runtime as _core
+from taeda._core_api.calls import call_user
 
 __all__ = ["BackwardCFunction", "FunctionCtx"]
 
@@ -108,7 +109,8 @@ class FunctionCtx:
         if self._materialize:
             gradients = tuple(self._zeros(i) if g is None else g for i, g in enumerate(gradients))
         function = self._function
-        made = (function.backward if function._own("backward") else function.vjp)(self, *gradients)
+        backward = function.backward if function._own("backward") else function.vjp
+        made = call_user(function, backward, self, *gradients)
         return _check_returned(self, made if isinstance(made, tuple) else (made,))
 
     def _zeros(self, number: int) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 import taeda
 from taeda import Tensor
 from taeda._core_api import runtime as _core
-from taeda._core_api.calls import DUAL, TRANSFORM
+from taeda._core_api.calls import DUAL, TRANSFORM, call_user
 
 from . import _forward_function as forward_function
 from . import _function_maps
@@ -125,10 +125,10 @@ def _run_forward(
     cls: type[Function], ctx: FunctionCtx, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     if cls._own("setup_context"):
-        output = cls.forward(*args, **kwargs)
-        cls.setup_context(ctx, args, output)
+        output = call_user(cls, cls.forward, *args, **kwargs)
+        call_user(cls, cls.setup_context, ctx, args, output)
         return output
-    return cls.forward(ctx, *args, **kwargs)
+    return call_user(cls, cls.forward, ctx, *args, **kwargs)
 
 
 def _wrap_outputs(ctx: FunctionCtx, args: tuple[Any, ...], output: Any, record: bool) -> Any:

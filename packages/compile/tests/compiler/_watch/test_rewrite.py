@@ -7,6 +7,7 @@ import types
 
 import pytest
 
+import taeda
 from taeda.compiler._errors import CannotCopy
 from taeda.compiler._watch.rewrite import _functions_at, copy_of
 
@@ -125,3 +126,46 @@ def test_a_source_that_is_another_one_is_refused(tmp_path):
     (code,) = codes(compile("def f(x):\n    return x + 2\n", str(path), "exec"))
     with pytest.raises(CannotCopy, match="not that of the code"):
         copy_of(code)
+
+
+class Held:
+    """Keeps what is stored."""
+
+
+def _pair(x, held):
+    y, held.k = x * 2, 3
+    return y + held.k
+
+
+def _items(x, held):
+    found = [0, 0]
+    found[1], held.rest, *found[0:1] = x, 2, 5
+    return found[1] * held.rest + found[0]
+
+
+def _chain(x, held):
+    y = held.z = x + 1
+    return y * held.z
+
+
+def _order(x, held):
+    a = [0, 0]
+    n = 1
+    n, a[n] = 0, 7  # the second target is looked at behind the first store
+    return x + a[0] * 10 + a[1] + n
+
+
+def _star(x, held):
+    held.first, *held.others = (x, x * 2, x * 3)
+    return held.first + held.others[1]
+
+
+@pytest.mark.parametrize("f", [_pair, _items, _chain, _order, _star])
+def test_stores_to_attributes_and_items_among_others_are_copied(f):
+    def program(x):
+        return f(x, Held())
+
+    fast = taeda.compile(program, fullgraph=True)
+    for n in range(4):
+        x = taeda.ones(2) * n
+        assert fast(x).tolist() == program(x).tolist()

@@ -22,6 +22,7 @@ from taeda._layers.autocast import (
     watch,
 )
 from taeda._layers.dispatch import disabled_torch_function, register_layer
+from taeda._layers.user_code import call_user, see_user_code
 
 __all__ = [
     "AUTOCAST",
@@ -33,6 +34,7 @@ __all__ = [
     "Snapshot",
     "autocast_increment_nesting",
     "call_autocast",
+    "call_user",
     "cast_weight",
     "casts_to_float32",
     "disabled_torch_function",
@@ -43,6 +45,7 @@ __all__ = [
     "lower_type",
     "region",
     "register_layer",
+    "see_user_code",
     "set_autocast_cache_enabled",
     "set_autocast_dtype",
     "set_autocast_enabled",

@@ -8,6 +8,7 @@ from taeda._layers import TRACE, hidden, is_recorded, tracers
 from taeda._layers.asked import left_to
 from taeda._layers.dispatch import call_control, call_outwards, note_made
 from taeda._library.operators import schema_of
+from taeda._library.table import is_defined
 from taeda._native.core import (
     Operator,
     Program,
@@ -28,11 +29,14 @@ from taeda._native.core import (
     has_saved_hooks,
     is_grad_enabled,
     is_inference_mode_enabled,
+    kernel_slots,
     next_age,
     noted_calls,
     number_in,
+    op_kernels,
     op_parameters,
     op_rows,
+    op_stamp,
     row_flags,
     set_version,
     stopped_at,
@@ -62,16 +66,20 @@ __all__ = [
     "gradients_are",
     "has_saved_hooks",
     "hidden",
+    "is_defined",
     "is_grad_enabled",
     "is_inference_mode_enabled",
     "is_recorded",
+    "kernel_slots",
     "left_to",
     "next_age",
     "note_made",
     "noted_calls",
     "number_in",
+    "op_kernels",
     "op_parameters",
     "op_rows",
+    "op_stamp",
     "row_flags",
     "schema_of",
     "set_version",

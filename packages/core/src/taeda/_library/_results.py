@@ -25,7 +25,7 @@ from typing import Any
 
 import taeda
 
-from . import _classes
+from . import _classes, table
 from .operators import OpOverload, OpOverloadPacket, namespace
 
 __all__ = ["finish"]
@@ -107,6 +107,7 @@ def _function(place: str, name: str, kinds: str) -> Callable[..., Any]:
         )
     made = _reader(operator, kinds)
     vars(space)[stem] = made
+    table.set_rule(f"{place}::{name}", "crossing", kinds)
     return made
 
 

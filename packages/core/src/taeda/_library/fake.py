@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from . import table
+
 __all__ = ["FakeImplCtx", "as_meta_kernel", "get_ctx", "inventing_sizes"]
 
 Function = Callable[..., Any]
@@ -66,16 +68,36 @@ def inventing_sizes() -> Iterator[FakeImplCtx]:
         _here.inventing.pop()
 
 
+def _is_recorded(qualname: str) -> bool:
+    return str(table.rule_of(qualname, "crossing") or "").endswith("~")
+
+
+def _with_record(qualname: str, made: Any) -> Any:
+    """Results as those of the kernel in C++, whose record is missing: nothing was computed."""
+    kinds = table.rule_of(qualname, "crossing")
+    if not set(kinds) <= set("(to)~"):
+        raise NotImplementedError(
+            f"{qualname}: some of its results are no Tensors, which a fake kernel in Python cannot "
+            "give: write it in C++, for the key Meta"
+        )
+    results = (None, *(made if isinstance(made, tuple | list) else (made,)))
+    is_list = any(r.is_list for r in table.entry(qualname).schema.returns)
+    return list(results) if is_list else results
+
+
 def as_meta_kernel(qualname: str, function: Function) -> Function:
     """The function as a kernel: while it runs, `get_ctx` answers."""
 
     @functools.wraps(function)
     def run(*args: Any, **kwargs: Any) -> Any:
         ctx = _here.inventing[-1] if _here.inventing else FakeImplCtx(qualname, invents=False)
+        # an operator in C++ has one argument and one result more for its derivative
+        recorded = kwargs.pop("taeda_needs", None) is not None and _is_recorded(qualname)
         _here.contexts.append(ctx)
         try:
-            return function(*args, **kwargs)
+            made = function(*args, **kwargs)
         finally:
             _here.contexts.pop()
+        return _with_record(qualname, made) if recorded else made
 
     return run

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from taeda._layers.autocast import own_rules
+from taeda._layers.user_code import call_user
 from taeda._native import core as _core
 from taeda._table._schema import Schema, SchemaError, parse_schema
 
@@ -124,7 +125,7 @@ def define(
     _core.define_op(made.text, name, schema.overload, parameters, results, strict, view)
     made.schema, made.tags, made.doc = schema, tuple(tags), doc
     for slot, kernel in made.kernels.items():
-        _core.set_kernel(made.text, SLOTS[slot], kernel)
+        _core.set_kernel(made.text, SLOTS[slot], _placed(slot, kernel))
     _fall_back(made)
     _apply(made)
     _announce(schema)
@@ -161,8 +162,15 @@ def set_kernel(qualname: str, slot: str, kernel: Function | None) -> None:
     else:
         known.kernels[slot] = kernel
     if is_defined(qualname):
-        _core.set_kernel(known.text, SLOTS[slot], kernel)
+        _core.set_kernel(known.text, SLOTS[slot], _placed(slot, kernel))
         _fall_back(known)
+
+
+def _placed(slot: str, kernel: Function | None) -> Function | None:
+    """What the core gets: a composite is code of the program, which runs above the derivative."""
+    if kernel is None or slot != "composite":
+        return kernel
+    return functools.partial(call_user, None, kernel)
 
 
 _fallbacks: dict[str, Function] = {}

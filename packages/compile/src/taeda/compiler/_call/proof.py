@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 from taeda import Tensor
 
 from .._arguments import tensors_in
+from .._replay.memo import Memo
 from .._replay.trace import Trace, missed
 from .._signals import let_through
 from .alike import same, walks_alike
@@ -33,10 +35,12 @@ def compared(
     rehearse: Any,
 ) -> tuple[Any, str, int]:
     """(the program's result, why its graph is none of it or "", the place of a wrong result)"""
+    memo = Memo() if trace.plan.calls_custom else None
     states = [g.get_state() for g in trace.plan.generators]
     inputs, reason = trace.inputs(tensors), ""
     try:
-        rehearsed = rehearse(trace, tensors)
+        with memo.offered() if memo else nullcontext():
+            rehearsed = rehearse(trace, tensors)
     except Exception as error:  # noqa: BLE001 - the program itself decides whether this call fails
         let_through(error)
         reason, rehearsed = f"a rehearsal of its graph fails: {error}", None
@@ -47,7 +51,8 @@ def compared(
     if rehearsed is missed:
         return missed, "", 0
     try:
-        result = function(*args, **kwargs)
+        with memo.given() if memo else nullcontext():
+            result = function(*args, **kwargs)
     except MemoryError:
         raise
     except Exception as error:
@@ -57,6 +62,8 @@ def compared(
         raise Differs(error) from None
     if rehearsed is None:
         return result, reason, 0
+    if memo and memo.reason:
+        return result, memo.reason, 0
     place = unlike(trace, inputs or [], result, rehearsed, after)
     return result, "its graph gave other bits than the program itself" * (place >= 0), place
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from taeda import Tensor, nn
 from taeda._core_api import programs as _core
-from taeda._core_api.calls import cast_weight, region, watch
+from taeda._core_api.calls import cast_weight, region, see_user_code, watch
 
 from .._arguments import tensors_in
 from .._replay.joint import MOST_RESULTS, differentiated
@@ -32,6 +32,13 @@ def _module_call(self: nn.Module, *args: Any, **kwargs: Any) -> Any:
     if observer is None:
         return _plain_call(self, *args, **kwargs)
     return observer.call_module(self, args, kwargs, _plain_call)
+
+
+def _user_call(owner: Any, function: Any, args: Any, kwargs: Any) -> Any:
+    observer = here.get()
+    if observer is None:
+        return function(*args, **kwargs)
+    return observer.call_of_library(owner, function, args, kwargs)
 
 
 def observed(observer: Observer, function: Any, args: Any, kwargs: Any) -> Any:
@@ -74,6 +81,7 @@ def _put_back(observer: Observer, key: int, before: Any, depth: int, casts: _Cas
     _live.pop(key, None)
     if not _live:
         nn.Module.__call__ = _plain_call  # type: ignore[method-assign]  # as it was
+        see_user_code(None)
     _core.tracers.entered[depth:] = ()
     _core.tracers.restore(depth)
     casts.end()
@@ -123,6 +131,7 @@ def _patch(observer: Observer, key: int) -> None:
     _live[key] = observer
     collector.hold(key)
     nn.Module.__call__ = _module_call  # type: ignore[method-assign]  # put back at the end
+    see_user_code(_user_call)
     observer.begin()
 
 

@@ -74,9 +74,9 @@ class Capture(Recorder):
         )
         return None
 
-    def takes_custom(self, op: str) -> bool:
+    def refuses_custom(self, op: str) -> str:
         """One that writes nothing is a node as every other."""
-        return not overload_of(op)._schema.is_mutable
+        return super().refuses_custom(op) if overload_of(op)._schema.is_mutable else ""
 
     def _has_fixed_shape(self, op: str, args: Any, made: Any) -> bool:
         return True

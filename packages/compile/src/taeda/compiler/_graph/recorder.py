@@ -35,7 +35,7 @@ from .steps import (
     layout_of,
 )
 
-__all__ = ["Recorder", "control"]
+__all__ = ["Recorder", "control", "mutated_places"]
 
 _RANDOM, _INPLACE = (_core.row_flags[f] for f in ("RANDOM", "INPLACE"))
 _flags = {text: flags for text, _, _, _, _, flags in _core.op_rows()}
@@ -312,9 +312,10 @@ class Recorder:
     def _emit(self, op: str, form: int, args: Any, patches: Any, outs: Any, targets: Any) -> None:
         grad = _core.is_grad_enabled()
         caught = form < VIEW and may_raise(op) and self.is_caught()
-        self.graph.steps.append(
-            Step(op, form, args, patches, outs, targets, self.line(), grad, caught)
-        )
+        step = Step(op, form, args, patches, outs, targets, self.line(), grad, caught)
+        if step.is_custom:
+            step.mutated = mutated_places(op)
+        self.graph.steps.append(step)
 
     def call(self, op: str, args: tuple[Any, ...], run: Callable[[], Any]) -> Any:
         """For a tracer that sits outside of this one."""
@@ -330,23 +331,27 @@ class Recorder:
         """Run one kernel and write it down."""
         if not self.active:
             return run()
-        if op not in _flags and not self.takes_custom(op):
-            self.fail(f"{op} was defined at run time")
+        custom = op not in _flags
+        why = self.refuses_custom(op) if custom else ""
+        if why:
+            self.fail(why)
             return run()
         found = self._mapped(args)
         goals = tuple(self.slot_of(t) for t in targets or ())
         if found is None or None in goals:
             return run()
-        made = run()
+        made = self.run_custom(op, args, run) if custom else run()
         if self.active and self._has_fixed_shape(op, args, made):
             self._note(op, args, found, made, goals, targets)
         return made
 
-    def takes_custom(self, op: str) -> bool:
-        """Whether an operator that was defined at run time can be a step: what runs steps knows the
-        rows of the table alone.
-        """
-        return False
+    def refuses_custom(self, op: str) -> str:
+        """Why an operator that was defined at run time can be no step; "" if it can."""
+        return f"{op} was defined at run time"
+
+    def run_custom(self, op: str, args: tuple[Any, ...], run: Callable[[], Any]) -> Any:
+        """Run the kernel of such an operator."""
+        return run()
 
     def _mapped(self, args: tuple[Any, ...]) -> Any:
         template: list[Any] = []
@@ -382,18 +387,22 @@ class Recorder:
         """Why shapes do not follow from shapes; "" if the operation gives the same ones where there
         are no values.
         """
-        if _flags[op] & _RANDOM or not _holds_tensors(args, Tensor | tuple):
+        if _flags.get(op, 0) & _RANDOM or not _holds_tensors(args, Tensor | tuple):
             return ""
-        if _kinds[op] == "pointwise" or made is None or (type(made) is tuple and not made):
+        if _kinds.get(op) == "pointwise" or made is None or (type(made) is tuple and not made):
             return ""
         try:
             blank = _core.call_backend(op, tuple(_on_meta(a) for a in args))
         except Exception as error:  # noqa: BLE001 - whatever it raises there, its shape rule is not known
             let_through(error)
             return f"{op} reads values, or says nothing of shapes"
-        if _shapes(blank) != _shapes(made):
+        if _shapes(self.shown(op, blank)) != _shapes(self.shown(op, made)):
             return f"the shape of what {op} gives depends on values"
         return ""
+
+    def shown(self, op: str, made: Any) -> Any:
+        """What of the results a rule of shapes says."""
+        return made
 
     def _note(self, op: str, args: Any, found: Any, made: Any, goals: Any, targets: Any) -> None:
         if not self.note_gradients():
@@ -502,6 +511,11 @@ class Recorder:
             step.outs = tuple(None if s is None else number(s) for s in step.outs)
             step.targets = tuple(number(s) for s in step.targets)
         return graph
+
+
+def mutated_places(op: str) -> tuple[int, ...]:
+    """The arguments that an operator writes, by its schema."""
+    return tuple(k for k, a in enumerate(_core.schema_of(op).arguments) if a.mutated)
 
 
 def _holds_tensors(values: Any, kinds: Any = Tensor) -> bool:

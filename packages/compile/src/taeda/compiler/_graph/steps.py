@@ -67,6 +67,8 @@ class Step:
     caught: bool = False  # it may raise, where the program would catch that
     mode: bool | None = None  # of a call of functions: whether the program records gradients there
     parts: tuple[Any, ...] = ()  # graphs of the functions that it calls: `_control.Part`
+    # arguments whose tensors it writes, of an operator that was defined at run time
+    mutated: tuple[int, ...] = ()
 
     @property
     def reads(self) -> tuple[int, ...]:
@@ -90,12 +92,20 @@ class Step:
         return replace(self, patches=patches, targets=targets)
 
     @property
+    def is_custom(self) -> bool:
+        """Whether it calls an operator that was defined at run time: of what that does nothing is
+        known but its schema.
+        """
+        return "::" in self.op
+
+    @property
     def is_effect(self) -> bool:
         """Whether it does more than make its results."""
         if self.parts:
             return self.draws  # what it writes it made
         return (
             bool(self.targets)
+            or self.is_custom
             or bool(_flags.get(self.op, 0) & (_RANDOM | _MUTATES))
             or self.op.startswith("fill_")
         )
@@ -121,6 +131,8 @@ class Step:
             return ()
         if self.targets:
             return self.targets
+        if self.is_custom:
+            return tuple(slot for k, _, slot in self.patches if k in self.mutated)
         if not self.is_effect:
             return ()
         return tuple(slot for _, _, slot in self.patches)  # a row that mutates: any of its tensors

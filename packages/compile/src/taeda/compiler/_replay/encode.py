@@ -38,7 +38,7 @@ def program(
     moved = [step.numbered(number) for step in steps]
     wanted = [number[slot] for slot in outputs]
     fixed = () if tangents is None else (0, len(inputs) - (tangents if any_layout else 0))
-    if any(step.parts for step in steps):
+    if any(step.parts or step.is_custom for step in steps):
         every = {n: _example(graph, slot) for slot, n in number.items()}
         return _chain(moved, joins, every, len(inputs), wanted, fixed, fuse)
     examples = tuple(_example(graph, slot) for slot in inputs)

@@ -138,8 +138,9 @@ class Context:
         if self.again is None:
             raise RuntimeError(
                 "the gradient of a compiled program cannot be differentiated once more if the "
-                "program draws numbers or writes to its "
-                "inputs: call what taeda.compiler.disable gives for it"
+                "program draws numbers, writes to its "
+                "inputs or calls operators that were defined at run time: call what "
+                "taeda.compiler.disable gives for it"
             )
         if self._is_written():
             raise RuntimeError(

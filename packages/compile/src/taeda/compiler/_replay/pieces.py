@@ -1,6 +1,7 @@
 """A program of core with calls in it that call functions: pieces that run one after the other.
 
 inputs ─▶ core.Program ─▶ a part that a tensor chooses ─▶ core.Program ─▶ ... ─▶ outputs
+                       └▶ an operator that was defined at run time ─▶ ...
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from taeda._core_api import programs as _core
 
 from .._control._loop import run_loop
 from .._graph.steps import Step
+from .opaque import opaque
 
 __all__ = ["Chain", "stopped_at"]
 
@@ -62,7 +64,11 @@ class Chain:
         self.pieces: list[_Piece] = []
         for first, group in _groups(steps):
             later = {s for step in steps[first + len(group) :] for s in step.reads} | set(outputs)
-            self.pieces.append(_piece(first, group, later, encode, part))
+            made = _piece(first, group, later, encode, part)
+            if group[0].is_custom:
+                kept = [slot for slot in made.outs if slot is not None]
+                made.run = opaque(group[0], made.run, made.reads, kept, examples, not fixed)
+            self.pieces.append(made)
 
     def run(self, inputs: tuple[Any, ...]) -> Any:
         """The outputs, or NotImplemented if an input is not like its example."""
@@ -92,15 +98,19 @@ def stopped_at(program: Any) -> int:
 
 
 def _groups(steps: list[Step]) -> list[tuple[int, list[Step]]]:
-    """Neighbouring steps without parts together, the others alone, each with the place of its
-    first."""
+    """Neighbouring steps that only call rows of the table together, the others alone, each with
+    the place of its first."""
     found: list[tuple[int, list[Step]]] = []
     for n, step in enumerate(steps):
-        if found and not step.parts and not found[-1][1][0].parts:
+        if found and not _is_alone(step) and not _is_alone(found[-1][1][0]):
             found[-1][1].append(step)
         else:
             found.append((n, [step]))
     return found
+
+
+def _is_alone(step: Step) -> bool:
+    return bool(step.parts) or step.is_custom
 
 
 def _piece(first: int, group: list[Step], later: set[int], encode: Any, part: Any) -> _Piece:
@@ -108,7 +118,8 @@ def _piece(first: int, group: list[Step], later: set[int], encode: Any, part: An
     reads = list(dict.fromkeys(s for step in group for s in step.reads if s not in made))
     ends = [s for s in (*reads, *made) if s not in later]
     if not group[0].parts:
-        outs = sorted(made & later)
+        # of an opaque call all: its results are looked at
+        outs = sorted(made if group[0].is_custom else made & later)
         program = encode(group, reads, outs, first)
         return _Piece(_checked(program), program, reads, [*outs], ends, first)
     step = group[0]

@@ -71,6 +71,7 @@ class Plan:
     repeats_from_draws: bool  # the same, besides what it draws of Python's generator
     rewinds: list[Any]  # generators that have to go back where a run raises
     generators: list[Any]
+    calls_custom: bool  # operators that were defined at run time
     grown_places: list[int]  # among the tensors of the result: those that take part in a graph
     grown_outputs: dict[int, int]  # their outputs, by place
     consumed_outputs: set[int]  # outputs whose graph a backward inside has used up
@@ -137,7 +138,8 @@ class _Planning:
         raises = any(step.may_fail for step in steps)
         rewinds = [*drawn * raises, *[PythonRandom()] * scalars.draws]
         generators = [*drawn, *(backward.generators if backward is not None else [])]
-        again = not drawn and not writes
+        calls_custom = any(step.is_custom for step in every)
+        again = not drawn and not writes and not calls_custom
         return Plan(
             inputs=inputs,
             scalars=scalars,
@@ -160,6 +162,7 @@ class _Planning:
                 *{id(g): g for g in generators}.values(),
                 *[PythonRandom()] * scalars.draws,
             ],
+            calls_custom=calls_custom,
             grown_places=grown_places,
             grown_outputs=self._grown_outputs,
             consumed_outputs=self._consumed,
@@ -325,7 +328,7 @@ def _first_lasting(graph: Graph, steps: list[Step], writes: list[int]) -> int:
     memory = {graph.layouts[n].memory for n in writes if n in graph.layouts}
     for n, step in enumerate(steps):
         slots = [graph.layouts[s].memory for s in step.writes if s in graph.layouts]
-        if step.form == GRADIENT or memory.intersection(slots):
+        if step.form == GRADIENT or step.is_custom or memory.intersection(slots):
             return n
     return len(steps)
 

@@ -33,6 +33,11 @@ def tangent(result: Tensor, own: Any, make: Callable[[Tensor], Tensor]) -> Tenso
 
 def twin(tensor: Tensor) -> Tensor:
     """A tensor of the same layout, type and values, whose memory is its own."""
+    with taeda.inference_mode(tensor.is_inference()):
+        return _twin(tensor)
+
+
+def _twin(tensor: Tensor) -> Tensor:
     plain = tensor.detach()
     small = plain  # an expanded dimension is one element in memory
     for dim, step in enumerate(plain.stride()):

@@ -20,6 +20,7 @@ from .._graph.steps import Graph
 from .._kernels import any_pending
 from .._watch.observer import Observer
 from .joint import Backwards, dense, expanded
+from .memo import taking
 from .pieces import stopped_at
 from .plan import planned
 from .rehearsal import tangent, twin, walked
@@ -171,7 +172,8 @@ class Trace:
         if inputs is None or not self.fits(inputs):
             return missed
         stand_ins = [twin(t) if isinstance(t, Tensor) else t for t in inputs]
-        made = lowered.module(*[stand_ins[n] for n in lowered.inputs])
+        with taking(traced=True):
+            made = lowered.module(*[stand_ins[n] for n in lowered.inputs])
         grown = [made[n] for _, n in sorted(self.plan.grown_outputs.items())]
         own = {*self.plan.grown_outputs.values(), *self.plan.consumed_outputs}
         if any(v.requires_grad for n, v in enumerate(made) if n not in own):
@@ -244,7 +246,8 @@ class Trace:
         stand_ins = [
             twin(t) if n in copied and isinstance(t, Tensor) else t for n, t in enumerate(inputs)
         ]
-        made = self.program.run(tuple(stand_ins))
+        with taking():
+            made = self.program.run(tuple(stand_ins))
         if made is NotImplemented:
             raise RuntimeError("copies of its inputs are not like them")
         written = [(inputs[n], stand_ins[n]) for n in self.plan.writes]

@@ -17,7 +17,8 @@ from __future__ import annotations
 
 import threading
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from taeda import nn
@@ -31,6 +32,16 @@ __all__ = ["Observer", "here"]
 
 class Observer(Scalars):
     """What the instrumented copies of one recorded run call, and what its modules call."""
+
+    @contextmanager
+    def as_it_is(self) -> Iterator[None]:
+        """As the base class; modules that are called here are not those of the program."""
+        here.set(None)
+        try:
+            with super().as_it_is():
+                yield
+        finally:
+            here.set(self)
 
     def call_module(
         self, module: nn.Module, args: Any, kwargs: Any, plain: Callable[..., Any]

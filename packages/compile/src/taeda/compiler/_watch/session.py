@@ -21,6 +21,7 @@ from .._graph.recorder import Recorder
 from .._kinds import is_known_code
 from .._signals import from_handler, is_handler
 from . import collector
+from .custom import ProgramRecorder
 from .guards import Guards, tensors_are_plain
 
 __all__ = ["Run"]
@@ -51,7 +52,7 @@ class Run(ABC):
         self.outer: tuple[Any, int] = (None, 0)  # code of the outermost function, its line
         self.active = True
         self.strict = strict
-        self.recorder = Recorder(functools.partial(self.stop, quiet=True))
+        self.recorder: Recorder = ProgramRecorder(self)
         self.recorder.line = self._line
         self.recorder.is_caught = self._is_caught
         self.recorder.strictly = self._strictly
@@ -177,6 +178,12 @@ class Run(ABC):
         finally:
             self.recorder.active = self.active
             sys.setprofile(self.profile)
+
+    @contextmanager
+    def as_it_is(self) -> Iterator[None]:
+        """What runs here is of the program, and nobody sees how it is done."""
+        with self.aside():
+            yield
 
     def caught(self) -> None:
         """The program handles an error: after an interrupt nobody knows what was recorded."""

@@ -101,7 +101,11 @@ class CCalls(Items):
         """An operation reads all of its arguments: lists of dimensions, of sizes, of indices."""
         for value in (*args, *kwargs.values()):
             self._all_of(value)
-        return function(*args, **kwargs)
+        made = function(*args, **kwargs)
+        # a list of an operator that was defined at run time; a composite may give one that it read
+        if type(made) is list and id(made) not in self._old and id(made) not in self.given:
+            self.fresh(made)
+        return made
 
     def _call_pure(self, function: Any, args: Any, kwargs: Any) -> Any:
         for value in (*args, *kwargs.values()):

@@ -104,6 +104,16 @@ class Calls(CCalls, Names):
             return self._call_python(method, (function, *args), kwargs)
         return self._call_c(function, args, kwargs)
 
+    def call_of_library(self, owner: Any, function: Any, args: Any, kwargs: Any) -> Any:
+        """A function of the program that the library calls: of a class, or one that was registered."""
+        if (getattr(function, "__module__", None) or "").startswith("taeda."):
+            return function(*args, **kwargs)
+        if isinstance(owner, type):
+            for kind in owner.__mro__[:-1]:
+                if not is_library(kind.__module__):
+                    self.klass(kind)
+        return self.call(function, *args, **kwargs)
+
     def _call_promised(self, function: Any, args: Any, kwargs: Any) -> Any:
         """A function that somebody vouches for (`_promises`)."""
         for value in (*args, *kwargs.values()):

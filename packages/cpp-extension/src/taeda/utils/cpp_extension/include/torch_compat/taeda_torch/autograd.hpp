@@ -84,6 +84,7 @@ namespace autograd {
 
 using Variable = at::Tensor;
 using variable_list = std::vector<at::Tensor>;
+using tensor_list = variable_list;
 
 /* What forward leaves for backward. */
 class AutogradContext {

@@ -199,7 +199,7 @@ private:
         d.entry->recorded = records && tensors && !lists && d.name.find('.') == std::string::npos &&
                             !in_place && !d.entry->views && crossing(f->kinds) > 0;
         auto chosen = [&](const std::shared_ptr<const Callable> &own) {
-            return d.autograd && own ? d.autograd : own ? own : d.any;
+            return d.autograd ? d.autograd : own ? own : d.any;
         };
         d.entry->by_device[TAEDA_CPU] = chosen(d.cpu);
         d.entry->by_device[TAEDA_META] = d.meta;

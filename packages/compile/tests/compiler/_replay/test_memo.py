@@ -1,0 +1,120 @@
+"""A kernel runs once in each call of the program: in those that prove a graph, too."""
+
+from __future__ import annotations
+
+import itertools
+import random
+
+import pytest
+from custom_operators import Kernel, defined, tripled
+
+import taeda
+from taeda.library import Library
+
+_numbers = itertools.count()
+
+
+@pytest.fixture
+def space():
+    """A namespace of its own."""
+    library = Library(f"memo{next(_numbers)}", "DEF")
+    yield library
+    library._destroy()
+
+
+def test_it_is_called_once_in_each_call(space):
+    kernel = Kernel(tripled)
+    op = defined(space, "count(Tensor x) -> Tensor", kernel, taeda.empty_like)
+    fast = taeda.compile(lambda x: op(op(x) + 1) * 2, fullgraph=True)
+    for number in range(1, 45):  # recorded, proved, used, audited, timed
+        fast(taeda.ones(3) * number)
+        assert kernel.calls == 2 * number
+
+
+def test_it_is_called_although_nobody_reads_its_result(space):
+    kernel = Kernel(tripled)
+    op = defined(space, "idle(Tensor x) -> Tensor", kernel, taeda.empty_like)
+
+    def f(x):
+        op(x)
+        return x + 1
+
+    fast = taeda.compile(f, fullgraph=True)
+    for number in range(1, 6):
+        fast(taeda.ones(3))
+        assert kernel.calls == number
+
+
+def test_a_kernel_may_draw_and_count_by_itself(space):
+    """In turns with numbers of the program itself, and with those of the default generator."""
+    state = random.Random(0)
+    count = itertools.count()
+
+    def kernel(x):
+        return x + state.random() + next(count) + taeda.rand(())
+
+    op = defined(space, "drawn(Tensor x) -> Tensor", kernel, taeda.empty_like)
+
+    def f(x):
+        return op(x) + op(x * 2)
+
+    def series(g):
+        nonlocal state, count
+        state, count = random.Random(5), itertools.count()
+        taeda.manual_seed(1)
+        return [g(taeda.ones(3)).tolist() for _ in range(40)], taeda.rand(3).tolist()
+
+    expected = series(f)
+    assert series(taeda.compile(f, fullgraph=True)) == expected
+
+
+def test_draws_of_program_and_kernel_in_turns_are_those_of_eager(space):
+    op = defined(space, "mixed(Tensor x) -> Tensor", lambda x: x + taeda.rand(()), taeda.empty_like)
+
+    def f(x):
+        return op(x + taeda.rand(3)) + taeda.rand(3)
+
+    def series(g):
+        taeda.manual_seed(1)
+        return [g(taeda.ones(3)).tolist() for _ in range(8)], taeda.rand(3).tolist()
+
+    assert series(taeda.compile(f)) == series(f)
+
+
+def test_an_error_of_a_kernel_is_that_of_the_program(space):
+    bad = [False]
+
+    def kernel(x):
+        if bad[0]:
+            raise ValueError("no")
+        return x * 2
+
+    counted = Kernel(kernel)
+    op = defined(space, "fails(Tensor x) -> Tensor", counted, taeda.empty_like)
+    fast = taeda.compile(lambda x: op(x).exp(), fullgraph=True)
+    for number in range(1, 9):
+        bad[0] = number in (2, 5)
+        before = counted.calls
+        if bad[0]:
+            with pytest.raises(ValueError, match="no"):
+                fast(taeda.ones(2))
+        else:
+            fast(taeda.ones(2))
+        assert counted.calls == before + 1
+
+
+def test_a_function_as_backend_gets_a_node(space):
+    kernel = Kernel(tripled)
+    op = defined(space, "shown(Tensor x) -> Tensor", kernel, taeda.empty_like)
+    targets = []
+
+    def backend(module, examples):
+        targets.extend(n.target for n in module.graph.nodes if n.op == "call_function")
+        return module
+
+    fast = taeda.compile(lambda x: op(x.sin()) + 1, backend=backend, fullgraph=True)
+    for number in range(1, 6):
+        x = taeda.randn(3)
+        assert taeda.equal(fast(x), tripled(x.sin()) + 1)
+        assert kernel.calls == number
+    assert op.default in targets

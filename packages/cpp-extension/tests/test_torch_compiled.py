@@ -1,0 +1,92 @@
+"""Operators in C++ for torch's headers, with fake kernels in Python, in compiled programs."""
+
+from __future__ import annotations
+
+import pytest
+
+import taeda
+from taeda.utils.cpp_extension import load_inline
+
+SOURCE = r"""
+#include <torch/extension.h>
+using torch::Tensor;
+using torch::autograd::AutogradContext;
+using torch::autograd::tensor_list;
+struct Square : torch::autograd::Function<Square> {
+  static Tensor forward(AutogradContext *ctx, Tensor x, double k) {
+    ctx->save_for_backward({x});
+    ctx->saved_data["k"] = k;
+    return x * x * k;
+  }
+  static tensor_list backward(AutogradContext *ctx, tensor_list g) {
+    auto x = ctx->get_saved_variables()[0];
+    return {g[0] * 2 * x * ctx->saved_data["k"].toDouble(), Tensor()};
+  }
+};
+Tensor square(const Tensor &x, double k) { return Square::apply(x, k); }
+Tensor first(const Tensor &x) { return torch::full({2}, x.contiguous().data_ptr<float>()[0]); }
+void add(Tensor x, const Tensor &y) { x.add_(y); }
+TORCH_LIBRARY(compiled_cpp, m) {
+  m.def("square(Tensor x, float k) -> Tensor");
+  m.def("first(Tensor x) -> Tensor", &first);
+  m.def("add(Tensor(a!) x, Tensor y) -> ()");
+}
+TORCH_LIBRARY_IMPL(compiled_cpp, CPU, m) { m.impl("add", &add); }
+TORCH_LIBRARY_IMPL(compiled_cpp, Autograd, m) { m.impl("square", &square); }
+"""
+
+
+@pytest.fixture(scope="module")
+def ops():
+    load_inline("compiled_cpp", SOURCE, torch_headers=True, is_python_module=False)
+    found = taeda.ops.compiled_cpp
+    taeda.library.register_fake("compiled_cpp::square")(lambda x, k: taeda.empty_like(x))
+    taeda.library.register_fake("compiled_cpp::first")(lambda x: x.new_empty(2))
+    return found
+
+
+def test_a_fake_in_python_sees_the_arguments_of_the_schema(ops):
+    assert ops.square(taeda.empty(3, device="meta"), 2.0).shape == (3,)
+
+
+def test_what_cpp_computes_is_computed_in_each_call(ops):
+    fast = taeda.compile(lambda x: ops.first(x) + 1, fullgraph=True)
+    for number in range(5):
+        assert fast(taeda.ones(3) * number).tolist() == [number + 1.0] * 2
+
+
+def test_derivatives_in_cpp_inside_and_outside(ops):
+    def f(x):
+        return ops.square(x.sin(), 1.5) + ops.square(x, 2.0) * x
+
+    def step(x):
+        loss = f(x).sum()
+        loss.backward()
+        return loss
+
+    outside = taeda.compile(f, fullgraph=True, backend="aot_eager")
+    inside = taeda.compile(step, fullgraph=True, backend="aot_eager")
+    for number in range(14):
+        x = taeda.randn(4, requires_grad=True)
+        y = x.detach().clone().requires_grad_()
+        z = x.detach().clone().requires_grad_()
+        (f(x) * number).sum().backward()
+        (outside(y) * number).sum().backward()
+        assert taeda.equal(x.grad, y.grad)
+        x.grad = None
+        step(x)
+        inside(z)
+        assert taeda.equal(x.grad, z.grad)
+
+
+def test_what_cpp_writes(ops):
+    def f(x, y):
+        ops.add(x[1:], y)
+        return x * 2
+
+    fast = taeda.compile(f, fullgraph=True)
+    for _ in range(6):
+        x, y = taeda.randn(3), taeda.randn(2)
+        other = x.clone()
+        assert taeda.equal(f(x, y), fast(other, y))
+        assert taeda.equal(x, other)
