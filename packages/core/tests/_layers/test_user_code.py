@@ -6,6 +6,7 @@ import pytest
 
 import taeda
 from taeda._layers.user_code import call_user, see_user_code
+from taeda._library.low_level import scoped_library
 
 
 @pytest.fixture
@@ -33,7 +34,7 @@ def test_a_composite_kernel_is_such_a_function(seen):
     def doubled(x):
         return x * 2
 
-    with taeda.library._scoped_library("user_code", "DEF") as library:
+    with scoped_library("user_code", "DEF") as library:
         library.define("doubled(Tensor x) -> Tensor")
         library.impl("doubled", doubled, "CompositeImplicitAutograd")
         assert taeda.ops.user_code.doubled(taeda.ones(1)).item() == 2
