@@ -50,7 +50,9 @@ class Suite:
 
 
 SUITES = {
+    "e3nn": Suite("e3nn==0.6.0", "tests", ("sympy", "scipy", "opt_einsum_fx")),
     "einops": Suite("einops==0.8.2", "einops/tests"),
+    "gpytorch": Suite("gpytorch==1.15.2", "test", ("linear_operator", "scikit-learn", "scipy")),
     "ignite": Suite(
         "pytorch-ignite==0.5.5", "tests/ignite", ("packaging", "scikit-learn", "scipy", "tqdm"),
         ("tests/ignite/distributed",),
@@ -58,8 +60,11 @@ SUITES = {
     "linear_operator": Suite("linear-operator==0.6.1", "test", ("scipy", "jaxtyping", "mpmath")),
     "nflows": Suite("nflows==0.14", "tests", ("matplotlib", "tqdm", "torchtestcase", "UMNN")),
     "normflows": Suite("normflows==1.7.3", "normflows"),
+    "opt_einsum": Suite("opt-einsum==3.4.0", "opt_einsum/tests/test_backends.py"),
+    "pytorch_optimizer": Suite("pytorch-optimizer==4.1.0", "tests"),
     "skorch": Suite("skorch==1.4.0", "skorch/tests", ("scikit-learn", "scipy", "tabulate", "tqdm")),
     "torch_optimizer": Suite("torch-optimizer==0.3.0", "tests", ("pytorch_ranger",)),
+    "torchsde": Suite("torchsde==0.2.6", "tests", ("boltons", "trampoline")),
     "zuko": Suite("zuko==1.6.0", "tests"),
 }  # fmt: skip
 

@@ -147,6 +147,7 @@ _LIBRARY = (
     "taeda.nn.utils._norms", "taeda.nn.utils.clip_grad", "taeda.nn.utils.stateless", "taeda.ops",
     "taeda.overrides", "taeda.special", "taeda.utils._python_dispatch", "taeda.utils._pytree",
     "taeda.utils.checkpoint._region", "taeda.utils.checkpoint._surroundings",
+    "torch.nn.parameter",  # ours, under torch's name
 )  # fmt: skip
 #: parts of those that do more: they read numbers, files, or settings of their own
 _NO_LIBRARY = frozenset(

@@ -15,6 +15,7 @@ from typing import Any
 import taeda
 from taeda import Tensor
 from taeda._layers import DisableTorchFunctionSubclass
+from taeda._layers.foreign import OWN
 from taeda._native import core as _core
 
 from .geometry import extent, is_dense, reached
@@ -279,7 +280,7 @@ def _class_marks(tensor: Tensor, path: str) -> list[str]:
     kind = type(tensor)
     if kind is Tensor:
         return []
-    if kind.__module__.startswith("taeda.") and kind.__name__ in ("Parameter", *UNINITIALIZED):
+    if kind.__module__.startswith(OWN) and kind.__name__ in ("Parameter", *UNINITIALIZED):
         return [kind.__name__]
     name = name_of(kind)
     if name is None:

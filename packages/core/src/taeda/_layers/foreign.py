@@ -9,7 +9,10 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-__all__ = ["is_foreign", "is_theirs_here", "named", "refuse", "remark"]
+__all__ = ["OWN", "is_foreign", "is_theirs_here", "named", "refuse", "remark"]
+
+#: how the modules of our own classes of tensors begin; parameters say torch under its name
+OWN = ("taeda.", "torch.nn.parameter")
 
 
 def is_foreign(value: Any) -> bool:

@@ -15,7 +15,9 @@ from typing import Any
 
 from taeda._warnings import warn
 
+from .._tensor.legacy_types import said_as
 from .absent import answer
+from .classes import say_torch
 from .private import ELSEWHERE, FILLED, MENTIONED, MODULES, fetched, made
 from .private_ops import MentionedOperator
 from .torch_version import TorchVersion
@@ -41,8 +43,8 @@ def install_as_torch(*, distributed: bool = False) -> None:
 
     `torch.__version__` and the metadata of a distribution "torch" say "2.13.0+taeda", so that
     libraries which ask for a version find one; dtypes, layouts, sizes and `Tensor.type()` say torch in
-    their text. Names that taeda lacks are absent here too. Calling
-    it again changes nothing. A package that cannot run here and would stop those that import it (torchao,
+    their text, and so do the classes of tensors, parameters, dtypes and devices. Names that taeda
+    lacks are absent here too. Calling it again changes nothing. A package that cannot run here and would stop those that import it (torchao,
     bitsandbytes) is hidden, with a warning that says why. RuntimeError if the real torch is imported: the
     two do not mix.
 
@@ -76,7 +78,8 @@ def install_as_torch(*, distributed: bool = False) -> None:
     aten: Any = taeda.ops.aten
     for name in MENTIONED:
         aten.__dict__.setdefault(name, MentionedOperator(name))
-    _say_torch(taeda)
+    said_as[0] = "torch"
+    say_torch()
     _hide_unfit()
     sys.meta_path.insert(0, _Finder)
 
@@ -87,22 +90,6 @@ def _hide_unfit() -> None:
         if name not in sys.modules and importlib.util.find_spec(name) is not None:
             sys.modules[name] = None  # type: ignore[assignment]  # Python's way: an import raises
             warn(f"{name} is installed, and hidden from this process: {why}")
-
-
-def _say_torch(taeda: Any) -> None:
-    """Let the text of dtypes, layouts, sizes and kinds of tensors say torch, for libraries read it."""
-    from .._tensor.legacy_types import said_as
-
-    said_as[0] = "torch"
-    for kind in (taeda.dtype, taeda.layout, taeda.memory_format, taeda.Size):
-        kind.__repr__ = kind.__str__ = _under_torch(kind.__repr__)
-
-
-def _under_torch(text: Any) -> Any:
-    def said(self: Any) -> str:
-        return f"torch.{text(self).removeprefix('taeda.')}"
-
-    return said
 
 
 def _distributed() -> ModuleType:

@@ -14,6 +14,7 @@ import taeda
 from taeda import Tensor
 from taeda._native import core as _core
 
+from ..._layers.foreign import OWN
 from ..._tensor.qschemes import qscheme
 from .. import safetypes
 from ..budget import Budget
@@ -355,9 +356,9 @@ class Emitter:
 
     def tensor(self, value: Tensor) -> Steps | None:
         kind = type(value).__name__
-        if kind in UNINITIALIZED and type(value).__module__.startswith("taeda."):
+        if kind in UNINITIALIZED and type(value).__module__.startswith(OWN):
             return self.once(value, self.new_uninitialized)
-        if has_parts(value) and type(value).__module__.startswith("taeda."):
+        if has_parts(value) and type(value).__module__.startswith(OWN):
             return self.once(value, self.new_parameter if kind == "Parameter" else self.new_tensor)
         if kind not in ("Tensor", "Parameter", "Buffer"):
             raise TypeError(f"cannot save a {kind}: convert it to a plain Tensor first")
