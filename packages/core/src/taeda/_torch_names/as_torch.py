@@ -44,9 +44,9 @@ def install_as_torch(*, distributed: bool = False) -> None:
     `torch.__version__` and the metadata of a distribution "torch" say "2.13.0+taeda", so that
     libraries which ask for a version find one; dtypes, layouts, sizes and `Tensor.type()` say torch in
     their text, and so do the classes of tensors, parameters, dtypes and devices. Names that taeda
-    lacks are absent here too. Calling it again changes nothing. A package that cannot run here and would stop those that import it (torchao,
-    bitsandbytes) is hidden, with a warning that says why. RuntimeError if the real torch is imported: the
-    two do not mix.
+    lacks are absent here too. Calling it again changes nothing. A package that cannot run here and
+    would stop those that import it (torchao, bitsandbytes) is hidden, with a warning that says why.
+    RuntimeError if the real torch is imported: the two do not mix.
 
     >>> taeda.install_as_torch()
     >>> import torch

@@ -80,7 +80,9 @@ class Old(Run):
             return
         self._classes.add(kind)
         for base in kind.__mro__:
-            if base.__flags__ & WRITTEN and not base.__module__.startswith(("taeda.", "torch.nn.parameter")):
+            if base.__flags__ & WRITTEN and not base.__module__.startswith(
+                ("taeda.", "torch.nn.parameter")
+            ):
                 self.guards.klass(base)
 
     def contents(self, container: Any, *, deep: bool = True) -> None:
