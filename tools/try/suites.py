@@ -31,6 +31,8 @@ LISTS = HERE / "suites"
 RESULTS = LISTS / "results.json"
 PAGE = HERE.parents[1] / "docs" / "neighbours.md"
 BEGIN, END = "% suites: begin\n", "% suites: end\n"
+#: where processes that a test spawns find taeda when they import torch
+FOR_CHILDREN = HERE.parents[1] / "packages/core/src/taeda/_torch_names/for_children"
 MOST = 120
 LONGEST = 1500  # seconds of one suite
 
@@ -103,7 +105,7 @@ def run(name: str, folder: Path, wanted: list[str] | None, torch: str | None) ->
         root = unpacked(name, folder, Path(scratch) / "sources")
         told, asked = Path(scratch) / "told.json", Path(scratch) / "asked.json"
         asked.write_text(json.dumps({"wanted": wanted, "most": MOST, "torch": bool(torch)}))
-        paths = [str(root), str(root / "src"), str(HERE), *([torch] if torch else [])]
+        paths = [str(root), str(root / "src"), str(HERE), torch or str(FOR_CHILDREN)]
         environment = {
             **os.environ,
             "PYTHONPATH": os.pathsep.join([*paths, os.environ.get("PYTHONPATH", "")]),

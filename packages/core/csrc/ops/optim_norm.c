@@ -72,7 +72,7 @@ static td_status finish_each(td_call *call, const td_flat *f, const double *part
         td_dtype dtype = TD_DTYPE_OR(2, (td_dtype)t->dtype);
         if (!td_is_floating(dtype))
             return td_fail(TD_RUNTIME_ERROR,
-                           "_foreach_norm: dtype must be floating-point, but got %s",
+                           "_flat_norms: dtype must be floating-point, but got %s",
                            td_dtypes[dtype].name);
         TD_TRY(new_number(&call->outs[i], join(partial, f->first[i], f->first[i + 1], p), dtype,
                           (td_device)t->device));
@@ -80,11 +80,11 @@ static td_status finish_each(td_call *call, const td_flat *f, const double *part
     return TD_OK;
 }
 
-td_status td_op__foreach_norm(td_call *call)
+td_status td_op__flat_norms(td_call *call)
 {
     td_scalar ord = TD_SCALAR(1);
     if (ord.kind == TD_S_COMPLEX)
         return td_fail(TD_RUNTIME_ERROR,
-                       "_foreach_norm expects a real ord, but got a complex number");
-    return with_partials(call, "_foreach_norm", ord.re, finish_each);
+                       "_flat_norms expects a real ord, but got a complex number");
+    return with_partials(call, "_flat_norms", ord.re, finish_each);
 }

@@ -256,6 +256,31 @@ def test_norm_of_each(p):
     assert taeda._foreach_norm(one(4), 2, taeda.float64)[0].dtype == taeda.float64
 
 
+@pytest.mark.parametrize("p", ORDERS)
+def test_norms_of_each_of_complex_tensors_are_real(p):
+    rng = np.random.default_rng(0)
+    arrays = [rng.normal(size=n) + 1j * rng.normal(size=n) for n in (3, 9000)] + [
+        rng.normal(size=5)
+    ]
+    x = [taeda.tensor(a) for a in arrays]
+    for norm, a in zip(taeda._foreach_norm(x, p), arrays, strict=True):
+        assert norm.dtype == taeda.float64
+        assert norm.item() == pytest.approx(np.linalg.norm(a, p), rel=1e-12)
+
+
+@pytest.mark.parametrize("p", [2, 1, 3.5, math.inf])
+def test_norms_of_each_have_gradients(p):
+    autograd = pytest.importorskip("taeda.autograd")
+    x = [taeda.tensor([0.5, -2.0, 1.5], dtype=taeda.float64, requires_grad=True)]
+    x.append(taeda.tensor([3.0, 1.0], dtype=taeda.float64))
+    first, second = taeda._foreach_norm(x, p)
+    assert first.requires_grad
+    assert not second.requires_grad
+    assert autograd.gradcheck(lambda a: taeda._foreach_norm([a, x[1]], p), (x[0],))
+    with taeda.no_grad():
+        assert not taeda._foreach_norm(x, p)[0].requires_grad
+
+
 def test_norms_of_large_numbers_do_not_overflow():
     assert taeda._global_norm([taeda.full((4,), 1e30)]).item() == pytest.approx(2e30)
 

@@ -28,13 +28,16 @@ def _check_lengths(name: str, self: Tensors, *others: Sequence[Any]) -> None:
             )
 
 
-def _plain(self: Tensors) -> bool:
+def _unwatched(self: Tensors) -> bool:
     """Whether all are floating-point tensors that no graph watches."""
     if taeda.is_grad_enabled() and any(t.requires_grad for t in self):
         return False
-    if _core.is_forward_on():
-        return False
-    return all(t.is_floating_point() and t.is_cpu for t in self)
+    return not _core.is_forward_on() and all(t.is_floating_point() for t in self)
+
+
+def _plain(self: Tensors) -> bool:
+    """Whether all are floating-point tensors on the processor that no graph watches."""
+    return _unwatched(self) and all(t.is_cpu for t in self)
 
 
 def _unary(name: str) -> Callable[[Tensors], list[Tensor]]:
@@ -109,6 +112,15 @@ def _foreach_copy_(self: Tensors, src: Tensors, non_blocking: bool = False) -> N
     _check_lengths("copy_", self, src)
     for t, s in zip(self, src, strict=True):
         t.copy_(s, non_blocking)
+
+
+def _foreach_norm_Scalar(  # noqa: N802 - its row's name
+    self: Tensors, ord: Any = 2, dtype: Any = None
+) -> list[Tensor]:
+    """The norms in one call; each by itself where a gradient is wanted or a tensor is complex."""
+    if _unwatched(self):
+        return taeda._flat_norms(self, ord, dtype)
+    return [taeda.linalg.vector_norm(t, ord, dtype=dtype) for t in self]
 
 
 def _foreach_pow_ScalarAndTensor(self: Any, exponent: Tensors) -> list[Tensor]:  # noqa: N802 - its row's name

@@ -33,9 +33,9 @@ step("_fused_adagrad_(Tensor(a!)[] self, Tensor(b!)[] grads, Tensor(c!)[] state_
 # ---- norms ----
 op("_global_norm(Tensor[] self, float p=2) -> Tensor", c="_global_norm", device="any", variants="function",
    doc="The p-norm of all elements of all tensors.")
-op("_foreach_norm.Scalar(Tensor[] self, Scalar ord=2, ScalarType? dtype=None) -> Tensor[]",
-   c="_foreach_norm", device="any",
-   variants="function", doc="The p-norm of each tensor.")
+op("_flat_norms(Tensor[] self, Scalar ord=2, ScalarType? dtype=None) -> Tensor[]",
+   c="_flat_norms", device="any",
+   variants="function", doc="The p-norm of each of floating-point tensors that no graph watches.")
 
 # ---- one operation on every tensor ----
 op("_flat_number_(Tensor(a!)[] self, float number, str operation) -> ()", c="_flat_number_",
@@ -106,6 +106,8 @@ for _name in "_foreach_addcmul _foreach_addcdiv".split():
             f"{_word} triple by triple with an element each, in place.", reads_value="always")
     foreach(f"{_name}.Tensor(Tensor[] self, {_lists}, Tensor scalars) -> Tensor[]",
             f"{_word} triple by triple with an element each.", reads_value="always")
+foreach("_foreach_norm.Scalar(Tensor[] self, Scalar ord=2, ScalarType? dtype=None) -> Tensor[]",
+        "The p-norm of each tensor.")
 foreach("_foreach_max(Tensor[] self) -> Tensor[]", "The largest element of every tensor.")
 foreach("_foreach_pow.ScalarAndTensor(Scalar self, Tensor[] exponent) -> Tensor[]",
         "A number to the power of every tensor.")

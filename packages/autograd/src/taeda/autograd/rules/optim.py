@@ -15,7 +15,7 @@ for _name in ("_fused_sgd_", "_fused_adam_", "_fused_adamw_", "_fused_adagrad_")
         _name, "a step of an optimizer; take differentiable=True for a graph through it"
     )
 not_differentiable("_flat_number_", "_foreach_ operations use it only where no graph is wanted")
-not_differentiable("_foreach_norm.Scalar", "linalg.vector_norm has a gradient")
+not_differentiable("_flat_norms", "_foreach_norm uses it only where no graph is wanted")
 
 
 def _global_norm(

@@ -31,7 +31,7 @@ _SUMMED = """
 sum mean prod nansum logsumexp any all count_nonzero max min amax amin aminmax argmax argmin var std
 var_mean std_mean vector_norm median nanmedian mode kthvalue cumsum cumprod logcumsumexp cummax cummin
 softmax log_softmax _softmax _log_softmax _softmax_backward_data _log_softmax_backward_data sort topk
-mm bmm mv dot matmul _int_mm linear addmm addmv baddbmm _global_norm _foreach_norm _fft_c2c _fft_r2c
+mm bmm mv dot matmul _int_mm linear addmm addmv baddbmm _global_norm _flat_norms _fft_c2c _fft_r2c
 _fft_c2r _row_distances _row_distances_backward cross
 """
 _LAYERS = """

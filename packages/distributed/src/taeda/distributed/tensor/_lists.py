@@ -20,14 +20,14 @@ __all__ = ["ROWS", "global_norm", "run"]
 ELEMENTWISE = frozenset(
     "_fused_adam_ _fused_adamw_ _fused_sgd_ _fused_adagrad_ _flat_number_".split()
 )
-ROWS = ELEMENTWISE | {"_global_norm", "_foreach_norm"}
+ROWS = ELEMENTWISE | {"_global_norm", "_flat_norms"}
 
 
 def run(func: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Compute a row over lists."""
     if name == "_global_norm":
         return global_norm(*args, **kwargs)
-    if name == "_foreach_norm":
+    if name == "_flat_norms":
         return [global_norm([one], *args[1:2]) for one in args[0]]
     if name == "_flat_number_":
         _check_terms(name, args)
