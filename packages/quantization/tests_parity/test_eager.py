@@ -369,9 +369,15 @@ def test_functional_modules():
         exact(getattr(a, name)(mine(x), mine(y)), getattr(b, name)(x, y))
     exact(a.cat([mine(x), mine(y)], 1), b.cat([x, y], 1))
     exact(a.matmul(mine(x), mine(y).t()), b.matmul(x, y.t()))
-    for number in (0.5, -3.0, 100.0, 2.3, -0.07, 0.0):
-        exact(a.add_scalar(mine(x), number), b.add_scalar(x, number))
-        exact(a.mul_scalar(mine(x), number), b.mul_scalar(x, number))
+
+
+@pytest.mark.parametrize("number", [0.5, 0.7, -3.0, 100.0, 2.3, -0.07, 0.0])
+@pytest.mark.parametrize(("scale", "zero"), [(4 / 127, 63), (0.2, 0), (0.1, 3), (0.0299, 255)])
+def test_numbers_beside_tensors(scale, zero, number):
+    a, b = nnq.QFunctional(), tnnq.QFunctional()
+    x = torch.quantize_per_tensor(drawn(1, 8, 64) * 3, scale, zero, torch.quint8)
+    exact(a.add_scalar(mine(x), number), b.add_scalar(x, number))
+    exact(a.mul_scalar(mine(x), number), b.mul_scalar(x, number))
 
 
 LAYERS = {

@@ -232,17 +232,24 @@ def test_pools(dtype):
     assert np.array_equal(
         np.moveaxis(pooled(taeda.from_numpy(x), largest=True).numpy()[:, 0], 0, 2), top
     )
+    sums = np.array([[F32(part.sum((1, 2, 3))) for part in row] for row in parts])
+    counts = np.array([[ends[i][2] * ends[j][2] for j in range(2)] for i in range(2)])
     for divisor in (0, 9, -2):
-        means = [
-            [
-                F32(parts[i][j].sum((1, 2, 3))) / F32(divisor or ends[i][2] * ends[j][2])
-                for j in range(2)
-            ]
-            for i in range(2)
-        ]
-        want = np.clip(np.rint(means) + 5, *((0, 255) if dtype == np.uint8 else (-128, 127)))
+        share = F32(1) / (F32(divisor) if divisor else counts.astype(F32)[..., None, None])
+        want = np.clip(
+            np.rint(sums * share + F32(5)), *((0, 255) if dtype == np.uint8 else (-128, 127))
+        )
         made = pooled(taeda.from_numpy(x), divisor=divisor).numpy()[:, 0]
         assert np.array_equal(np.moveaxis(made, 0, 2), want)
+
+
+@pytest.mark.parametrize("zero", [0, 3, 77, 126])
+def test_the_zero_point_of_an_average_is_added_before_it_is_rounded(zero):
+    """A half becomes the even one of the integers, not of the steps from the zero point."""
+    x = np.array([0, 1, 2, 3, 3, 4, 7, 8], np.int8).reshape(1, 1, 1, 8, 1)
+    pairs = [n for i in range(0, 8, 2) for n in (i, i + 2, 2)]
+    made = pooled(taeda.from_numpy(x), zero, lines=ALL, columns=pairs)
+    assert made.flatten().tolist() == [0, 2, 4, 8]
 
 
 POOL = taeda.zeros(1, 1, 9, 9, 3, dtype=taeda.uint8)

@@ -32,6 +32,38 @@ def test_averages_round_half_to_even():
     assert taeda.avg_pool1d(x, 2).int_repr().tolist() == [[[2, 4]]]
 
 
+#: (zero point, integers, halves rounded): the even integer, whatever the zero point is
+HALVES = [
+    (0, [1, 2, 2, 3], [2, 2]), (7, [1, 2, 2, 3], [2, 2]), (126, [1, 2, 124, 125], [2, 124]),
+    (77, [77, 78, 78, 79], [78, 78]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", [taeda.uint8, taeda.int8, taeda.int32], ids=str)
+@pytest.mark.parametrize(("zero", "integers", "wanted"), HALVES)
+def test_averages_round_with_the_zero_point(zero, integers, wanted, dtype):
+    q = taeda.tensor([[integers]], dtype=dtype)
+    x = taeda._make_per_tensor_quantized_tensor(q, 0.1, zero)
+    pairs = x.reshape(1, 1, 2, 2)
+    for made in (
+        taeda.avg_pool1d(x, 2), taeda.adaptive_avg_pool1d(x, 2), pairs.mean(-1), pairs.mean((-1,)),
+        taeda.nn.functional.avg_pool2d(pairs, (1, 2)), taeda.nn.functional.avg_pool2d(pairs[0], (1, 2)),
+    ):  # fmt: skip
+        assert made.int_repr().flatten().tolist() == wanted
+
+
+@pytest.mark.parametrize("divisor", [6, 10, 14, 22])
+def test_a_sum_is_multiplied_by_the_nearest_part(divisor):
+    """The same integers of 8 and of 32 bits: sums times float32(1 / divisor)."""
+    sums = np.arange(0, 9 * divisor, dtype=np.int64)
+    rows = taeda.from_numpy(np.stack([sums // 2, sums - sums // 2])).reshape(1, 1, 2, -1)
+    want = np.rint(sums.astype("f4") * (np.float32(1) / np.float32(divisor)) + np.float32(3))
+    for dtype in (taeda.uint8, taeda.int32):
+        x = taeda._make_per_tensor_quantized_tensor((rows + 3).to(dtype), 0.1, 3)
+        made = taeda.nn.functional.avg_pool2d(x, (2, 1), divisor_override=divisor)
+        assert np.array_equal(made.int_repr().numpy().flatten(), want)
+
+
 # kernel, stride, padding, ceil_mode, count_include_pad, divisor_override; and sizes of adaptive results
 AVERAGES = [
     (2, None, 0, False, True, None), (3, 2, 1, False, True, None), (3, 2, 1, True, False, None),
@@ -52,10 +84,10 @@ def numbers_of(rank, dtype, last):
 
 
 def average(row, x, *how):
-    """Of exact numbers about the zero point, rounded once."""
+    """Of exact numbers about the zero point, rounded once, with it."""
     zero, low = x.q_zero_point(), -128 if x.dtype is taeda.qint8 else 0
     made = getattr(taeda.nn.functional, row)(x.int_repr().double() - zero, *how)
-    return (made.float().round() + zero).clamp(low, low + 255)
+    return (made.float() + zero).round().clamp(low, low + 255)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,9 @@
 /* int8_pool.h - the largest integers, or averages, of windows of places (TD_PICK). Channels lie
  * last.
  *
+ * An average is the sum, less the zero point for each place, times the float32 that is nearest to
+ * 1 / divisor; the zero point is added before it is rounded, half to even.
+ *
  * Along each of three axes an output has a span: [first, end) of the input, and the number that it
  * counts as in a divisor, padding among it. */
 #ifndef TD_INT8_POOL_H

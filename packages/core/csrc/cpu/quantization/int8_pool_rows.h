@@ -25,11 +25,11 @@ TD_INLINE void NAME(average)(const td_int8_pool *p, const window *w, const TYPE 
                              const int64_t n, TYPE *restrict to)
 {
     int32_t sum[BLOCK], before = (int32_t)(w->places * p->zero);
-    float zero = (float)p->zero, by = (float)w->divisor;
+    float zero = (float)p->zero, share = 1.0F / (float)w->divisor;
     memset(sum, 0, sizeof sum);
     EACH_PLACE(for (int64_t c = 0; c < n; c++) sum[c] += x[c];)
     for (int64_t c = 0; c < n; c++) {
-        float y = rintf((float)(sum[c] - before) / by) + zero;
+        float y = rintf((float)(sum[c] - before) * share + zero);
         y = y < MOST ? y : MOST;
         to[c] = (TYPE)(int32_t)(y > LEAST ? y : LEAST);
     }

@@ -62,7 +62,9 @@ def integers_of(x: Tensor, scale: float, zero_point: int, dtype: Any) -> Tensor:
 
 
 def steps(x: Tensor, scale: float, zero_point: int, dtype: Any) -> Tensor:
-    """The integers as kernels of activations round them: before the zero point is added."""
+    """The integers as kernels of activations round them: before the zero point is added, but for 32 bits."""
+    if dtype is taeda.qint32:
+        return integers_of(x, scale, zero_point, dtype)
     inverse = taeda.tensor(scale, dtype=taeda.float32, device=x.device).reciprocal()
     return _stored((x * inverse).round() + float(zero_point), dtype)
 

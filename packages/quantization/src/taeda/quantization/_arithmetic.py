@@ -84,8 +84,9 @@ def add_scalar(a: Tensor, number: float, relu: bool = False) -> Tensor:
         wide = abs((end - (part.zero_point - shift)) / (high - low))
         scale = wide * part.scale
         moved = (part.integers.to(taeda.int64) - (part.zero_point - shift)).float()
-        inverse = 1.0 / taeda.tensor(wide, dtype=_F32)
-        integers = ((moved * inverse).round() + float(zero)).clamp(low, high).to(STORED[part.dtype])
+        before, after = (taeda.tensor(x, dtype=_F32) for x in (part.scale, scale))
+        factor = before * after.reciprocal()
+        integers = ((moved * factor).round() + float(zero)).clamp(low, high).to(STORED[part.dtype])
     return per_tensor(_clamped(integers, zero, relu), scale, zero, part.dtype)
 
 

@@ -14,7 +14,7 @@ from .._parts import parts_of
 from ._registry import call, in_place, one_scale, rule, wrapped
 
 #: rows whose result has the scale of the input
-SAME = "leaky_relu gelu threshold".split()
+SAME = "leaky_relu threshold".split()
 
 
 def own_scale(row: str, dtype: Any) -> tuple[float, int]:
@@ -47,6 +47,13 @@ def _same(row: str) -> None:
 
 for _row in SAME:
     _same(_row)
+
+
+@rule("gelu")
+def gelu(x: Tensor, *args: Any) -> Tensor:
+    """The scale of the result is that of the input in float32, as PyTorch's kernel makes it."""
+    scale = taeda.tensor(one_scale(x, "gelu").scale, dtype=taeda.float32).item()
+    return mapped(x, "gelu", lambda v: call("gelu", v, *args), scale)
 
 
 def _clamped(x: Tensor, low: Any, high: Any, name: str) -> Tensor:

@@ -1,7 +1,8 @@
-"""Pooling and resampling of quantized tensors: on the integers, averages rounded half to even.
+"""Pooling of quantized tensors: on the integers, averages rounded half to even with the zero point.
 
 Integers of 8 bits that lie channels last, as layers on integers give them, are pooled in one pass; averages
-are summed in int32.
+are summed in int32. An average is the sum times the float32 that is nearest to 1 / places, in every memory
+format and for every number of channels.
 """
 
 from __future__ import annotations
@@ -15,13 +16,12 @@ from taeda import Tensor
 from .._affine import LIMITS
 from .._parts import Quantized, parts_of
 from ._registry import call, one_scale, rule, same_scale, wrapped
-from ._spans import MOST, adaptive, places, strided
+from ._spans import MOST, Windows, adaptive, places, strided
 
-MAXIMA = "max_pool1d max_pool2d max_pool3d upsample_nearest1d upsample_nearest2d upsample_nearest3d".split()
+MAXIMA = "max_pool1d max_pool2d max_pool3d".split()
 #: averages of numbers less the zero point
 AVERAGES = (
-    "avg_pool1d avg_pool2d avg_pool3d adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d "
-    "upsample_bilinear2d upsample_linear1d upsample_trilinear3d"
+    "avg_pool1d avg_pool2d avg_pool3d adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d"
 ).split()
 
 
@@ -36,18 +36,25 @@ def _channels_last(x: Quantized, rank: int, as_it_lies: bool) -> Tensor | None:
     return last.reshape(last.shape[0], *[1] * (3 - rank), *last.shape[1:])
 
 
+def _windows(row: str, x: Quantized, args: Sequence[Any]) -> tuple[Sequence[int], Windows | None]:
+    """(sizes that come out, where the windows lie).
+
+    The row itself says on meta which sizes come, and refuses what does not fit.
+    """
+    rank, sizes = int(row[-2]), x.integers.shape
+    out = call(row, taeda.empty(sizes, device="meta"), *args).shape[-rank:]
+    return out, (adaptive if "adaptive" in row else strided)(row, sizes[-rank:], out, args)
+
+
 def _pooled_last(row: str, x: Quantized, args: Sequence[Any]) -> Tensor | None:
     """One pass over integers that lie channels last; averages are worth bringing them there. None where that
     is not possible.
-
-    The row itself says on meta which sizes come, and refuses what does not fit.
     """
     rank, largest = int(row[-2]), "max" in row
     last = _channels_last(x, rank, largest)
     if last is None:
         return None
-    size = call(row, taeda.empty(x.integers.shape, device="meta"), *args).shape[2:]
-    found = (adaptive if "adaptive" in row else strided)(row, x.integers.shape[2:], size, args)
+    size, found = _windows(row, x, args)
     if found is None or places(found.axes) > MOST:
         return None
     none: list[tuple[int, ...]] = [(0, 1, 1)] * (3 - rank)
@@ -61,24 +68,44 @@ def _maximum(row: str) -> None:
     @rule(row)
     def run(x: Tensor, *args: Any) -> Any:
         parts = one_scale(x, row)
-        made = _pooled_last(row, parts, args) if "pool" in row else None
+        made = _pooled_last(row, parts, args)
         return same_scale(row, x, *args) if made is None else wrapped(made, parts)
 
 
-def averaged(row: str, parts: Quantized, *args: Any) -> Tensor:
-    """The row on integers less the zero point, in float32, rounded."""
-    centred = (parts.integers.to(taeda.int64) - parts.zero_point).float()
+def rounded(centred: Tensor, parts: Quantized) -> Tensor:
+    """Integers of averages less the zero point, in float32: it is added before the one rounding."""
     low, high = LIMITS[parts.dtype]
-    rounded = call(row, centred, *args).round() + float(parts.zero_point)
-    return rounded.double().clamp(low, high).to(parts.integers.dtype)
+    made = (centred + float(parts.zero_point)).round()
+    return made.double().clamp(low, high).to(parts.integers.dtype)
+
+
+def _averaged(row: str, parts: Quantized, args: Sequence[Any]) -> Tensor:
+    """The average of any integers: exact sums, from averages in float64."""
+    _, found = _windows(row, parts, args)
+    means = call(row, (parts.integers.to(taeda.int64) - parts.zero_point).double(), *args)
+    if found is None:
+        return rounded(means.float(), parts)
+    counts = _counts(found, means)
+    return rounded((means * counts).round().float() * counts.float().reciprocal(), parts)
+
+
+def _counts(found: Windows, like: Tensor) -> Tensor:
+    """What each window is divided by, to be broadcast."""
+    if found.divisor:
+        return like.new_tensor(found.divisor)
+    axes = [like.new_tensor(axis.numbers[2::3]) for axis in found.axes]
+    counts = axes[0]
+    for axis in axes[1:]:
+        counts = counts.unsqueeze(-1) * axis
+    return counts
 
 
 def _average(row: str) -> None:
     @rule(row)
     def run(x: Tensor, *args: Any) -> Any:
         parts = one_scale(x, row)
-        made = _pooled_last(row, parts, args) if "pool" in row else None
-        return wrapped(averaged(row, parts, *args) if made is None else made, parts)
+        made = _pooled_last(row, parts, args)
+        return wrapped(_averaged(row, parts, args) if made is None else made, parts)
 
 
 def _mean(row: str) -> None:
@@ -87,7 +114,21 @@ def _mean(row: str) -> None:
         parts = one_scale(x, row.partition(".")[0])
         if args and args[-1] not in (None, parts.dtype):
             return NotImplemented
-        return wrapped(parts.integers_of(call(row, parts.floats(), *args[:-1], None)), parts)
+        if not _are_last(parts.integers, args[0] if len(args) > 1 else None):
+            return wrapped(parts.integers_of(call(row, parts.floats(), *args[:-1], None)), parts)
+        steps = (parts.integers.to(taeda.int64) - parts.zero_point).double()
+        return wrapped(rounded(call(row, steps, *args[:-1], None).float(), parts), parts)
+
+
+def _are_last(integers: Tensor, dims: Any) -> bool:
+    """Whether these dimensions are the last ones of integers that lie in order: their mean is that of
+    integers, as PyTorch has it. Others are means of floats.
+    """
+    rank = integers.dim()
+    if dims is None or dims == []:
+        return integers.is_contiguous()
+    given = sorted(dim % max(rank, 1) for dim in ([dims] if isinstance(dims, int) else dims))
+    return integers.is_contiguous() and given == list(range(rank - len(given), rank))
 
 
 def _deviation(row: str) -> None:
