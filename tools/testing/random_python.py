@@ -430,6 +430,8 @@ BLOCKS = [
         "w = taeda.zeros(3, requires_grad=True)",
         "(g,) = taeda.autograd.grad((w.exp() * y.detach()).sum() * G, w)", "y = y + g",
     ],
+    ["loss = m(x).square().mean() * G", "loss.backward()", "y = y + loss.detach()"],
+    ["loss = (m(x) * T).sum()", "loss.backward()", "opt.step()", "y = y + loss.detach()"],
     ["opt.zero_grad()", "loss = (m(x) * weight).square().mean()", "loss.backward()",
         "nn.utils.clip_grad_norm_(m.parameters(), G)", "opt.step()", "y = y + loss.detach()"],
     ["y = checkpoint(lambda z: z.sin() * G + o.k, y, use_reentrant=False)"],
@@ -523,6 +525,10 @@ sub.k = 2.0
 Q.appendleft(-1.0)
 opt.param_groups[0]["lr"] = 0.5
 m.inner.weight.requires_grad_(False)
+m.zero_grad()
+m.zero_grad(set_to_none=False)
+opt.zero_grad()
+m.inner.weight.grad = taeda.ones(3, 3)
 pick = {"k": 8.0}.get
 random.seed(5)
 taeda.manual_seed(3)
@@ -646,13 +652,21 @@ STATE = [
 ]  # fmt: skip
 
 
+BEFORE = [
+    "m.zero_grad()",
+    "m.zero_grad(set_to_none=False)",
+    "opt.step(); opt.zero_grad()",
+    "G += 0.5",
+]
+
+
 @dataclass(frozen=True)
 class Program:
     """Statements of the function, what it returns, and what changes before which call.
 
     `grown` says whether what it is given wants gradients. `region` is one of autocast: around
     "each" call, its backward apart, or around "pairs" of calls. `weights` are what the calls get as a
-    number, in turns; without them it has a default.
+    number, in turns; without them it has a default. `before` runs before every call.
     """
 
     body: tuple[tuple[str, ...], ...]
@@ -661,6 +675,7 @@ class Program:
     grown: bool
     region: str = ""
     weights: tuple[float, ...] = ()
+    before: str = ""
 
     def text(self) -> str:
         lines = [f"    {line}" for statement in self.body for line in statement]
@@ -690,7 +705,8 @@ def made(seed: int) -> Program:
     returns, grown = own.choice(RETURNS), own.random() < 0.3
     region = own.choice(["each", "pairs"]) if own.random() < 0.2 else ""
     weights = own.choice([(), (), (0.5,), (0.25, 0.75, 1.5, -0.0, 1e300)])
-    return Program(tuple(body), returns, changes, grown or bool(region), region, weights)
+    before = own.choice(["", *(change for change in BEFORE if _names(change) & _names_of(body))])
+    return Program(tuple(body), returns, changes, grown or bool(region), region, weights, before)
 
 
 #: names in changes that say nothing of what the change is about
@@ -704,9 +720,13 @@ def _names(text: str) -> set[str]:
     return set(re.findall(r"[A-Za-z_]\w*", text)) - _COMMON
 
 
+def _names_of(body: list[tuple[str, ...]]) -> set[str]:
+    return _names(" ".join(line for statement in body for line in statement))
+
+
 def _change(own: random.Random, body: list[tuple[str, ...]]) -> str:
     """A change, mostly of something that the body names."""
-    named = _names(" ".join(line for statement in body for line in statement))
+    named = _names_of(body)
     near = [change for change in CHANGES if named & _names(change.partition(" = ")[0])]
     return own.choice(near if near and own.random() < 0.75 else CHANGES)
 
@@ -743,12 +763,17 @@ def _code(text: str, filename: str) -> Any:
     return compile(text, filename, "exec")
 
 
+def _changed(change: str, space: dict[str, Any]) -> None:
+    """A change; another one may forbid it, or have taken its object away."""
+    with contextlib.suppress(AttributeError, LookupError, RuntimeError, TypeError):
+        exec(change, space)
+
+
 def _called(program: Program, number: int, f: Any, space: dict[str, Any]) -> list[str]:
     for when, change in program.changes:
         if when == number:
-            # another change may forbid this one, or have taken its object away
-            with contextlib.suppress(AttributeError, LookupError, RuntimeError, TypeError):
-                exec(change, space)
+            _changed(change, space)
+    _changed(program.before, space)
     leaf = (taeda.arange(9.0).reshape(3, 3) / 4 + number).requires_grad_(program.grown)
     x = leaf * 1
     try:
