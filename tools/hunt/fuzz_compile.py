@@ -11,7 +11,7 @@ values, strides, versions, gradients, errors and the state of the generator afte
 
 A program is text: a file of functions and a module over tensors, numbers, lists, dicts, attributes,
 loops and branches on shapes and flags, in-place writes, views, draws. A backend of a user, which
-runs the graph as it is, takes some of them; inputs of some are computed with gradients. Each is
+runs the graph as it is, takes some of them; every fourth is audited at each call; inputs of some are computed with gradients. Each is
 called on several inputs; between calls a global, an attribute, an entry or a mode changes. What
 differs is printed with its text.
 """
@@ -32,6 +32,7 @@ from typing import Any
 import fuzz_compile_kinds as kinds
 
 import taeda
+from taeda.compiler._call import audit
 from taeda import Tensor
 
 UNARY = [
@@ -374,6 +375,8 @@ def main(count: int, first: int) -> int:
     wrong = captured = 0
     with tempfile.TemporaryDirectory() as folder:
         for seed in range(first, first + count):
+            # a program has few calls: audits of some come at each of them
+            audit.rate = audit.rate_of("always" if seed % 4 == 1 else "")
             text = source(random.Random(seed))
             path = Path(folder) / f"fuzzed_{seed}.py"
             path.write_text(text)

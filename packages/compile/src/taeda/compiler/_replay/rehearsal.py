@@ -7,7 +7,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
-from taeda._core_api import runtime
+from taeda._core_api import programs, runtime
 
 from .ends import arrived
 from .results import Spent
@@ -32,7 +32,7 @@ def tangent(result: Tensor, own: Any, make: Callable[[Tensor], Tensor]) -> Tenso
 
 
 def twin(tensor: Tensor) -> Tensor:
-    """A tensor of the same layout, type and values, whose memory is its own."""
+    """A tensor of the same layout, type, values and version, whose memory is its own."""
     with taeda.inference_mode(tensor.is_inference()):
         return _twin(tensor)
 
@@ -45,6 +45,8 @@ def _twin(tensor: Tensor) -> Tensor:
             small = small.narrow(dim, 0, 1)
     made = taeda.empty_strided(small.shape, plain.stride(), dtype=plain.dtype, device=plain.device)
     made = made.copy_(small).expand(plain.shape)
+    if not tensor.is_inference():
+        programs.set_version(made, tensor._version)  # a program may read it
     if type(tensor) is not Tensor:
         made = type(tensor)(made, requires_grad=tensor.requires_grad)
     elif tensor.grad_fn is not None:  # computed: nobody walks behind it
