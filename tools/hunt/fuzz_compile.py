@@ -11,9 +11,9 @@ values, strides, versions, gradients, errors and the state of the generator afte
 
 A program is text: a file of functions and a module over tensors, numbers, lists, dicts, attributes,
 loops and branches on shapes and flags, in-place writes, views, draws. A backend of a user, which
-runs the graph as it is, takes some of them; every fourth is audited at each call; inputs of some are computed with gradients. Each is
-called on several inputs; between calls a global, an attribute, an entry or a mode changes. What
-differs is printed with its text.
+runs the graph as it is, takes some of them; every fourth is audited at each call; inputs of some
+are computed with gradients. Each is called on several inputs; between calls a global, an attribute,
+an entry or a mode changes. What differs is printed with its text.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from typing import Any
 import fuzz_compile_kinds as kinds
 
 import taeda
-from taeda.compiler._call import audit
 from taeda import Tensor
+from taeda.compiler._call import audit
 
 UNARY = [
     "sin",
