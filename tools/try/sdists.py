@@ -126,7 +126,7 @@ def main() -> int:
     parser.add_argument("--get", action="store_true", help="fetch what the folder lacks")
     parser.add_argument("--write", action="store_true", help="write the page's table")
     parser.add_argument("--minutes", type=float, default=20, help="for a build, and for its tests")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     folder = options.folder.resolve()
     folder.mkdir(parents=True, exist_ok=True)
     found, bad = [], []

@@ -85,3 +85,37 @@ def test_a_handle_that_nobody_holds_takes_no_assignment(tmp_path):
     done = subprocess.run([*command, str(path)], capture_output=True, text=True, check=False)
     lines = {line.split(":")[1] for line in done.stderr.splitlines() if "error:" in line}
     assert lines == {"2"} and done.stderr.count("error:") == 1
+
+
+WITHOUT_A_FLAG = r"""
+#include <torch/extension.h>
+#include <thread>
+torch::Tensor doubled(torch::Tensor x)
+{
+    torch::Tensor y;
+    std::string said;
+    std::thread other([&] {
+        try {
+            y = x * 2;
+        } catch (const std::exception &error) {
+            said = error.what();
+        }
+    });
+    other.join();
+    TORCH_CHECK(said.empty(), said);
+    return y;
+}
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("doubled", &doubled); }
+"""
+
+
+def test_a_thread_is_waited_for_without_a_flag_of_the_compiler(tmp_path):
+    program = (
+        "import taeda\n"
+        "from taeda.utils.cpp_extension import load_inline\n"
+        f"m = load_inline('own_thread', {WITHOUT_A_FLAG!r}, build_directory={str(tmp_path)!r})\n"
+        "assert m.doubled(taeda.ones(3)).tolist() == [2, 2, 2]\n"
+    )
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=200, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]

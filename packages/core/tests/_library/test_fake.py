@@ -51,3 +51,26 @@ def test_impl_abstract_is_the_earlier_name(double):
     with pytest.warns(FutureWarning, match="register_fake"):
         library.impl_abstract("tlib::double", lambda x, times: taeda.empty_like(x))
     assert double(taeda.ones(1, device="meta")).is_meta
+
+
+def test_an_operator_that_only_writes_needs_no_fake_kernel():
+    from taeda._library.low_level import scoped_library
+
+    def added(x):
+        x.add_(1)
+
+    with scoped_library("only_writes", "FRAGMENT") as space:
+        space.define("into(Tensor(a!) x) -> ()")
+        space.impl("into", added, "CPU")
+        x, y = taeda.zeros(2, device="meta"), taeda.zeros(2)
+        assert taeda.ops.only_writes.into(x) is None
+        assert taeda.ops.only_writes.into(y) is None
+        assert y.tolist() == [1, 1]
+        seen = []
+        space.impl("into", seen.append, "Meta")
+        taeda.ops.only_writes.into(x)
+        assert len(seen) == 1
+        space.define("count(Tensor x) -> ()")  # nothing is written, so it may do anything
+        space.impl("count", lambda x: None, "CPU")
+        with pytest.raises(NotImplementedError, match="no fake impl"):
+            taeda.ops.only_writes.count(x)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -86,3 +87,24 @@ def test_a_default_that_is_a_text_is_shown_as_one(word):
         schema = f'f(Tensor x, str word="{word}", ScalarType t=float32) -> Tensor'
         lib.define(schema)
         assert str(taeda.ops.tl7.f.default._schema) == f"tl7::{schema}"
+
+
+@pytest.mark.parametrize(
+    ("schema", "why"),
+    [
+        ("f(Tensor x, Tensor x) -> Tensor", "two arguments are called 'x'"),
+        ("f(Tensor x, *, *) -> Tensor", "two stars"),
+        ("f(Tensor[] x) -> Tensor[][]", "a list of lists"),
+        ("1f(Tensor x) -> Tensor", "begins with a letter"),
+        ("f(Tensor x, int n=1, Tensor y) -> Tensor", "'y' has no default and comes behind 'n'"),
+        ("f(Tensor x) -> Tensor(a!)", "result 0 is an argument that is written"),
+        ("f(Tensor(a) x) -> Tensor(a!)", "result 0 is an argument that is written"),
+        ("f(Tensor(a!) x) -> (Tensor, Tensor(b!))", "result 1 is an argument that is written"),
+        ("f(Tensor(a) x) -> Tensor(b)", "result 0 shares memory"),
+    ],
+)
+def test_a_schema_that_no_call_could_mean_is_refused(schema, why):
+    with library_of("schema_refused") as space:
+        with pytest.raises(RuntimeError, match=re.escape(why)):
+            space.define(schema)
+        assert space.define("g(Tensor x, int n=1, *, int m, int k=2) -> Tensor") == "g"

@@ -30,10 +30,42 @@ def split_name(qualname: str) -> tuple[str, str]:
 
 
 def core_facts(schema: Schema) -> tuple[tuple[Any, ...], tuple[Any, ...], bool]:
-    """(parameters, results, is it a view?) as `core.define_op` takes them."""
+    """(parameters, results, is it a view?) as `core.define_op` takes them. SchemaError for what no
+    call could mean.
+    """
+    _check(schema)
     parameters = tuple(_parameter(a) for a in schema.arguments)
     results = tuple(_result(r, schema) for r in schema.returns)
     return parameters, results, any(r.alias and not r.mutated for r in schema.returns)
+
+
+def _check(schema: Schema) -> None:
+    whole, names = format_schema(schema), [a.name for a in schema.arguments]
+    if schema.name[:1].isdigit():
+        raise SchemaError(f"{whole}: a name begins with a letter, not with a digit")
+    double = next((name for name in names if names.count(name) > 1), None)
+    if double is not None:
+        raise SchemaError(f"{whole}: two arguments are called {double!r}")
+    behind = ""  # the last positional argument with a default
+    for a in schema.arguments:
+        if behind and not a.keyword_only and not a.has_default:
+            raise SchemaError(
+                f"{whole}: argument {a.name!r} has no default and comes behind {behind!r}, which has one: "
+                "give it one too, or put it before"
+            )
+        behind = a.name if a.has_default else behind
+    sets = {(a.alias, a.mutated) for a in schema.arguments if a.alias}
+    for number, r in enumerate(schema.returns):
+        if r.mutated and (r.alias, True) not in sets:
+            raise SchemaError(
+                f"{whole}: result {number} is an argument that is written ({r.declared}), and no argument is "
+                f"Tensor({r.alias}!)"
+            )
+        if r.alias and not r.mutated and r.alias not in {alias for alias, _ in sets}:
+            raise SchemaError(
+                f"{whole}: result {number} shares memory with an argument ({r.declared}), and no argument is "
+                f"Tensor({r.alias})"
+            )
 
 
 def _parameter(a: Argument) -> tuple[str, int, int, int, Any]:

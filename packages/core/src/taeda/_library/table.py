@@ -124,6 +124,7 @@ def define(
     name = f"{schema.namespace}::{schema.name}"
     _core.define_op(made.text, name, schema.overload, parameters, results, strict, view)
     made.schema, made.tags, made.doc = schema, tuple(tags), doc
+    _core.set_kernel(made.text, SLOTS["meta"], _unserved(made, "meta"))
     for slot, kernel in made.kernels.items():
         _core.set_kernel(made.text, SLOTS[slot], _placed(slot, kernel))
     _fall_back(made)
@@ -161,9 +162,25 @@ def set_kernel(qualname: str, slot: str, kernel: Function | None) -> None:
         known.kernels.pop(slot, None)
     else:
         known.kernels[slot] = kernel
+    if kernel is None:
+        kernel = _unserved(known, slot)
     if is_defined(qualname):
         _core.set_kernel(known.text, SLOTS[slot], _placed(slot, kernel))
         _fall_back(known)
+
+
+def _unserved(known: Entry, slot: str) -> Function | None:
+    """What stands where no kernel is registered: an operator that only writes has nothing to do
+    where there are no values.
+    """
+    schema = known.schema
+    if slot != "meta" or schema is None or schema.returns:
+        return None
+    return _nothing if any(a.mutated for a in schema.arguments) else None
+
+
+def _nothing(*args: Any, **kwargs: Any) -> None:
+    """A kernel that writes nothing."""
 
 
 def _placed(slot: str, kernel: Function | None) -> Function | None:
@@ -184,7 +201,7 @@ def set_fallback(slot: str, function: Function | None) -> None:
     for known in entries():
         if known.schema is not None:
             if function is None and slot not in known.kernels:
-                _core.set_kernel(known.text, SLOTS[slot], None)
+                _core.set_kernel(known.text, SLOTS[slot], _unserved(known, slot))
             _fall_back(known)
 
 
@@ -194,7 +211,9 @@ def _fall_back(known: Entry) -> None:
         return
     for slot, function in _fallbacks.items():
         served = {slot, "any", "composite", *(("memory",) if slot != "meta" else ())}
-        own = None if served & known.kernels.keys() else functools.partial(function, known.text)
+        own: Function | None = functools.partial(function, known.text)
+        if served & known.kernels.keys():
+            own = _unserved(known, slot)
         if slot not in known.kernels:
             _core.set_kernel(known.text, SLOTS[slot], own)
 

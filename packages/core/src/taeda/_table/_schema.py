@@ -129,6 +129,8 @@ def _arguments(text: str, whole: str) -> tuple[Argument, ...]:
     keyword_only = False
     for piece in split_commas(text):
         if piece == "*":
+            if keyword_only:
+                raise SchemaError(f"{whole!r} has two stars: all behind the first go by name")
             keyword_only = True
             continue
         declaration, equals, default = piece.partition("=")
@@ -159,6 +161,8 @@ def _type(text: str, whole: str) -> dict:
     base, _, alias, bang, inner_optional, brackets, length, _, alias2, bang2, brackets2, outer = (
         match.groups()
     )
+    if brackets and brackets2:
+        raise SchemaError(f"type {text!r} of {whole!r}: a list of lists cannot be told")
     is_list = bool(brackets or brackets2)
     return {
         "base": "int" if base == "SymInt" else base,

@@ -76,7 +76,12 @@ class Capture(Recorder):
 
     def refuses_custom(self, op: str) -> str:
         """One that writes nothing is a node as every other."""
-        return super().refuses_custom(op) if overload_of(op)._schema.is_mutable else ""
+        if not overload_of(op)._schema.is_mutable:
+            return ""
+        return (
+            f"{op} writes into its arguments, which no node of a graph without such writes does: call an "
+            "operator that gives a new tensor, or leave the call out of the graph"
+        )
 
     def _has_fixed_shape(self, op: str, args: Any, made: Any) -> bool:
         return True

@@ -221,7 +221,7 @@ def _as_made(op: str, args: tuple[Any, ...], results: list[Any]) -> Any:
         return tuple(results)
     places = {a.alias: k for k, a in enumerate(schema.arguments) if a.alias}
     made = [
-        args[places[said.alias]] if said.alias else result
+        args[places[said.alias]] if said.mutated else result
         for said, result in zip(schema.returns, results, strict=False)
     ]
     return None if not made else made[0] if len(made) == 1 else tuple(made)

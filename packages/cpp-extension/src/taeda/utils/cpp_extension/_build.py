@@ -15,6 +15,7 @@ import taeda
 from taeda._core_api import building as cc
 
 from . import _cuda, _sentences, _toolchain
+from ._threads import starts_threads
 
 __all__ = [
     "Request",
@@ -112,17 +113,26 @@ def units(request: Request, space: str = "") -> list[cc.Unit]:
     shared += ("-DTAEDA_WITH_CUDA",) * request.cuda + (
         f"-DTAEDA_EXTENSION_NAME={space or request.name}",
     )
-    made = {}
+    made, threads = {}, _thread_flags(request)
     for path in request.sources:
         if not path.is_file():
             raise FileNotFoundError(f"no source file {path}")
         compiler, flags = _language(path, request)
         if request.torch_headers and path.suffix != ".c":
             flags = (*flags, *_torch_flags(space or request.name))
+        if path.suffix not in _cuda.SUFFIXES:
+            flags = (*threads, *flags)
         made[path] = cc.Unit(path, (*shared, *flags), space, compiler)
     if request.cuda:
         made[LAUNCH] = cc.Unit(LAUNCH, C_FLAGS, "", _toolchain.c_compiler())
     return list(made.values())
+
+
+def _thread_flags(request: Request) -> tuple[str, ...]:
+    """Where sources start threads and no flag says so: programs run with `std::thread` without one, too."""
+    if any(f.startswith(("-fopenmp", "-pthread")) for f in request.cflags):
+        return ()
+    return ("-pthread",) * starts_threads(request.sources, request.include_paths)
 
 
 def _torch_flags(space: str) -> tuple[str, ...]:
@@ -165,7 +175,7 @@ def link_flags(request: Request) -> tuple[str, ...]:
     threads = (f for f in request.cflags if f.startswith("-fopenmp") or f == "-pthread")
     cuda = _cuda.link_flags() if request.cuda else ()
     shared = () if request.standalone else ("-shared",)
-    return (*shared, *threads, *request.ldflags, *cuda, "-lm")
+    return (*shared, *threads, *_thread_flags(request), *request.ldflags, *cuda, "-lm")
 
 
 @contextmanager
