@@ -12,6 +12,8 @@ from custom_operators import defined, nothing, runs, same, tripled
 
 import taeda
 from taeda import Tensor
+from taeda._library import table
+from taeda._library.low_level import scoped_library
 from taeda.compiler import Stop
 from taeda.library import Library, custom_op
 
@@ -296,3 +298,33 @@ def test_without_gradients_and_in_inference_mode(space):
                 one, other = fast(x), op(x, 2.0) + 1
             assert taeda.equal(one, other)
             assert one.requires_grad == other.requires_grad
+
+
+@pytest.mark.parametrize("how", ["kernel", "derivative"])
+def test_a_built_in_operator_that_is_overridden_ends_all_graphs(how):
+    def f(x):
+        return (x.sin() + 1).sum()
+
+    fast = taeda.compile(f, backend="aot_eager")
+
+    def both():
+        for _ in range(4):
+            x, y = taeda.ones(3, requires_grad=True), taeda.ones(3, requires_grad=True)
+            one, other = f(x), fast(y)
+            one.backward()
+            other.backward()
+            assert taeda.equal(one, other)
+            assert taeda.equal(x.grad, y.grad)
+        return one.item(), x.grad[0].item()
+
+    before = both()
+    with scoped_library("aten", "IMPL") as library:
+        try:
+            if how == "kernel":
+                library.impl("sin", lambda x: taeda.full_like(x, 100.0), "CPU")
+            else:
+                taeda.library.register_autograd("aten::sin", lambda ctx, g: g * 1000)
+            assert both() != before
+        finally:
+            table.set_rule("sin", "autograd", None)
+    assert both() == before

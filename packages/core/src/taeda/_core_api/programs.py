@@ -8,7 +8,7 @@ from taeda._layers import TRACE, hidden, is_recorded, tracers
 from taeda._layers.asked import left_to
 from taeda._layers.dispatch import call_control, call_outwards, note_made
 from taeda._library.operators import schema_of
-from taeda._library.table import is_defined
+from taeda._library.table import is_defined, overrides
 from taeda._native.core import (
     Operator,
     Program,
@@ -80,6 +80,7 @@ __all__ = [
     "op_parameters",
     "op_rows",
     "op_stamp",
+    "overrides",
     "row_flags",
     "schema_of",
     "set_version",

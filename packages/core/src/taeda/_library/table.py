@@ -25,6 +25,7 @@ __all__ = [
     "entry",
     "forget",
     "is_defined",
+    "overrides",
     "rule_of",
     "set_kernel",
     "set_rule",
@@ -53,6 +54,8 @@ class Entry:
 
 
 _entries: dict[str, Entry] = {}
+#: "now" is another object after each registration for a row that was built in: guards ask for it
+overrides: dict[str, object] = {"now": object()}
 _listeners: list[Callable[[Schema], None]] = []  # told when an operator appears or goes
 
 
@@ -164,6 +167,7 @@ def set_kernel(qualname: str, slot: str, kernel: Function | None) -> None:
         known.kernels[slot] = kernel
     if kernel is None:
         kernel = _unserved(known, slot)
+    _note_override(known)
     if is_defined(qualname):
         _core.set_kernel(known.text, SLOTS[slot], _placed(slot, kernel))
         _fall_back(known)
@@ -221,11 +225,19 @@ def _fall_back(known: Entry) -> None:
 def set_rule(qualname: str, layer: str, rule: Any) -> None:
     """Register what a layer wants to know of an operator; None takes it away."""
     known = entry(qualname)
+    _note_override(known)
     if rule is None:
-        known.rules.pop(layer, None)
+        gone = known.rules.pop(layer, None)
+        if layer == "autograd" and gone is not None and is_defined(known.text):
+            _core.set_autograd(known.text, None)
     else:
         known.rules[layer] = rule
     _apply(known)
+
+
+def _note_override(known: Entry) -> None:
+    if "::" not in known.text:
+        overrides["now"] = object()
 
 
 def rule_of(qualname: str, layer: str) -> Any:
