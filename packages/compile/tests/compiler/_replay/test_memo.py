@@ -118,3 +118,38 @@ def test_a_function_as_backend_gets_a_node(space):
         assert taeda.equal(fast(x), tripled(x.sin()) + 1)
         assert kernel.calls == number
     assert op.default in targets
+
+
+def test_a_generator_that_a_kernel_is_given_draws_once(space):
+    op = defined(
+        space,
+        "noisy(Tensor x, Generator? g=None) -> Tensor",
+        lambda x, g: x + taeda.rand(x.shape, generator=g),
+        lambda x, g: taeda.empty_like(x),
+    )
+
+    def series(compiled):
+        own = taeda.Generator().manual_seed(3)
+        taeda.manual_seed(4)
+
+        def f(x):
+            return op(x, own) + taeda.rand(x.shape, generator=own) + op(x)
+
+        f = taeda.compile(f) if compiled else f
+        return [f(taeda.ones(2)).tolist() for _ in range(6)], taeda.rand(2, generator=own).tolist()
+
+    assert series(True) == series(False)
+
+
+def test_a_kernel_that_calls_a_compiled_function_with_such_operators(space):
+    inner = Kernel(tripled)
+    low = defined(space, "low(Tensor x) -> Tensor", inner, taeda.empty_like)
+    below = taeda.compile(lambda x: low(x) + 1, fullgraph=True)
+    outer = Kernel(lambda x: below(x) * 1)
+    high = defined(space, "high(Tensor x) -> Tensor", outer, taeda.empty_like)
+    fast = taeda.compile(lambda x: high(x) + high(x * 2), fullgraph=True)
+    for number in range(1, 14):
+        x = taeda.ones(2) * number
+        assert taeda.equal(fast(x), (x * 3 + 1) + (x * 6 + 1))
+        assert (outer.calls, inner.calls) == (2 * number, 2 * number)
+    assert taeda.compiler.explain(fast)(x).graph_count == 1

@@ -15,6 +15,7 @@ from taeda._core_api import programs as _core
 from taeda._core_api.calls import cast_weight, region, see_user_code, watch
 
 from .._arguments import tensors_in
+from .._graph.shown import shown
 from .._replay.joint import MOST_RESULTS, differentiated
 from .._signals import let_through
 from .._watch import collector
@@ -42,7 +43,13 @@ def _user_call(owner: Any, function: Any, args: Any, kwargs: Any) -> Any:
 
 
 def observed(observer: Observer, function: Any, args: Any, kwargs: Any) -> Any:
-    """The result of the call, which `observer` watches.
+    """The result of the call, which `observer` watches."""
+    with shown():
+        return _observed(observer, function, args, kwargs)
+
+
+def _observed(observer: Observer, function: Any, args: Any, kwargs: Any) -> Any:
+    """The same, where operations are told.
 
     A handler of a signal may raise at every call, those of `__exit__` included. So all is put back
     twice at the end.

@@ -20,8 +20,10 @@ import taeda
 from taeda import Tensor
 from taeda._core_api import programs as _core
 
+from .._arguments import tensors_in
 from .._graph.bits import contents, same
 from .._graph.recorder import mutated_places
+from .._graph.shown import shown
 from .rehearsal import twin
 
 __all__ = ["Memo", "is_replayed", "taken", "taking"]
@@ -45,14 +47,20 @@ class _Call:
     written: list[tuple[int, Any]]  # arguments that it wrote, and what they are afterwards
     strays: bool  # it wrote to others as well
     results: list[Any]  # None: an argument that it wrote
-    drawn: tuple[Tensor, Tensor]  # the state of the default generator, before and after
+    drawn: list[tuple[Any, Tensor, Tensor]]  # generators, with their states before and after
     raised: Exception | None
 
 
 def taken(op: str, args: Callable[[], tuple[Any, ...]], run: Run) -> Any:
     """The results of a call in the program of a graph, one after the other."""
     memo = _here.taking
-    return run() if memo is None else memo.take(op, args(), run)
+    if memo is None:
+        return run()
+    _here.taking = None  # what the kernel calls is its own affair
+    try:
+        return memo.take(op, args(), run)
+    finally:
+        _here.taking = memo
 
 
 def is_replayed() -> bool:
@@ -73,20 +81,21 @@ def taking(*, traced: bool = False) -> Iterator[None]:
         with _entered(_Taker(memo)):
             yield
         return
-    _here.taking = memo
+    _here.taking, _here.offered = memo, None
     try:
         yield
     finally:
-        _here.taking = None
+        _here.taking, _here.offered = None, memo
 
 
 @contextmanager
 def _entered(tracer: Any) -> Iterator[None]:
-    _core.tracers.push(tracer)
-    try:
-        yield
-    finally:
-        _core.tracers.remove(tracer)
+    with shown():
+        _core.tracers.push(tracer)
+        try:
+            yield
+        finally:
+            _core.tracers.remove(tracer)
 
 
 class Memo:
@@ -100,21 +109,21 @@ class Memo:
     @contextmanager
     def offered(self) -> Iterator[None]:
         """A rehearsal that runs here keeps its calls."""
-        _here.offered = self
+        before, _here.offered = _here.offered, self
         try:
             yield
         finally:
-            _here.offered = None
+            _here.offered = before
 
     @contextmanager
     def given(self) -> Iterator[None]:
         """The program that runs here is given what they did."""
-        _here.giving = self
+        before, _here.giving = _here.giving, self
         try:
             with _entered(_Giver(self)):
                 yield
         finally:
-            _here.giving = None
+            _here.giving = before
 
     @property
     def reason(self) -> str:
@@ -128,7 +137,7 @@ class Memo:
         places = mutated_places(op)
         read = _read(args, places)
         before, others = contents(args), contents(read)
-        state = taeda.default_generator.get_state()
+        states = [(g, g.get_state()) for g in _generators(args)]
         made, raised = None, None
         try:
             made = run()
@@ -143,7 +152,7 @@ class Memo:
                     [(k, contents(args[k])) for k in places],
                     not same(others, contents(read)),
                     [] if raised is not None else _kept(op, made),
-                    (state, taeda.default_generator.get_state()),
+                    [(g, state, g.get_state()) for g, state in states],
                     raised,
                 )
             )
@@ -157,9 +166,9 @@ class Memo:
             self._differs = True
             return run()
         self._at += 1
-        before, after = call.drawn
-        if not before.equal(after) and taeda.default_generator.get_state().equal(before):
-            taeda.default_generator.set_state(after)
+        for generator, before, after in call.drawn:
+            if not before.equal(after) and generator.get_state().equal(before):
+                generator.set_state(after)
         for k, content in call.written:
             _write(args[k], content)
         if call.raised is not None:
@@ -187,6 +196,14 @@ class _Giver:
     def call(self, op: str, args: tuple[Any, ...], run: Run) -> Any:
         """One kernel call."""
         return self._memo.give(op, args, run) if "::" in op else run()
+
+
+def _generators(args: tuple[Any, ...]) -> list[Any]:
+    """Those that a kernel may draw from: what it is given, and the default ones of its devices."""
+    devices = {t.device.index for t in tensors_in(args) if t.is_cuda}
+    found = [taeda.default_generator, *(a for a in args if isinstance(a, taeda.Generator))]
+    found += [taeda.cuda.default_generators[index] for index in devices]
+    return list({id(g): g for g in found}.values())
 
 
 def _read(args: tuple[Any, ...], places: tuple[int, ...]) -> tuple[Any, ...]:
