@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import pytest
 
 import taeda
@@ -90,3 +92,29 @@ def test_what_cpp_writes(ops):
         other = x.clone()
         assert taeda.equal(f(x, y), fast(other, y))
         assert taeda.equal(x, other)
+
+
+def test_an_overload_is_what_its_author_wrote(ops):
+    x = taeda.randn(3, requires_grad=True)
+    assert str(ops.square.default._schema) == "compiled_cpp::square(Tensor x, float k) -> Tensor"
+    assert taeda.equal(ops.square.default(x, 2.0), ops.square(x, 2.0))
+    ops.square.default(x, 2.0).sum().backward()
+    assert taeda.equal(x.grad, 4 * x.detach())
+    assert pickle.loads(pickle.dumps(ops.square.default)) is ops.square.default
+    taeda.library.opcheck(ops.square.default, (x.detach(), 2.0))
+
+
+def test_a_program_of_no_gradients_is_differentiated_later(ops):
+    class Squared(taeda.nn.Module):
+        def forward(self, x):
+            return ops.square(x.sin(), 2.0) + 1
+
+    x = taeda.randn(3)
+    fx = pytest.importorskip("taeda.fx.experimental.proxy_tensor")
+    export = pytest.importorskip("taeda.export").export
+    for program in (fx.make_fx(Squared())(x), export(Squared(), (x,)).module()):
+        one, other = x.clone().requires_grad_(), x.clone().requires_grad_()
+        Squared()(one).sum().backward()
+        program(other).sum().backward()
+        assert taeda.equal(one.grad, other.grad)
+        assert "taeda_needs" not in str(getattr(program, "graph", ""))

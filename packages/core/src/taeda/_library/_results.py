@@ -19,7 +19,9 @@ record comes first; then, unless a list is all there is, the lengths of all list
 from __future__ import annotations
 
 import ctypes
+import dataclasses
 import enum
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -148,8 +150,55 @@ def _reader(operator: OpOverloadPacket, kinds: str) -> Callable[..., Any]:
 
     call.__name__ = call.__qualname__ = operator.__name__
     call.__doc__ = operator.__doc__
-    call.default = operator.default  # type: ignore[attr-defined]  # as programs reach an overload
+    # as programs reach an overload
+    call.default = _read_overload(operator.default, kinds, call)  # type: ignore[attr-defined]
+    call.overloads = operator.overloads  # type: ignore[attr-defined]
     return call
+
+
+class ReadOverload(OpOverload):
+    """The overload of an operator in C++ as its author wrote it; `_raw` is the one that the core knows.
+
+    `_is_node`: programs may be written with it. Else its results are no Tensors, or cross as a list.
+    """
+
+    _raw: OpOverload
+    _is_node: bool
+    _read: Callable[..., Any]
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._read(*args, **kwargs)
+
+    def __reduce__(self) -> Any:
+        return read_overload, (self.namespace, self._overloadpacket.__name__)
+
+
+def read_overload(space: str, name: str) -> Any:
+    """That of an operator, which its library defined."""
+    return getattr(namespace(space), name).default
+
+
+def _read_overload(raw: OpOverload, kinds: str, read: Callable[..., Any]) -> ReadOverload:
+    made = ReadOverload(raw.name(), (raw._text,), False)
+    made.__dict__.update(raw.__dict__)
+    made.__name__, made.__qualname__ = raw.__name__, raw.__qualname__
+    made.__module__, made.__doc__ = raw.__module__, raw.__doc__
+    made._raw, made._read = raw, read
+    lists = any(result.is_list for result in raw._parsed.returns)
+    made._is_node = kinds.endswith("~") and set(kinds[:-1]) <= PLAIN and not lists
+    if made._is_node:
+        returns = tuple(
+            dataclasses.replace(result, optional=False, declared="Tensor")
+            if letter == "t"
+            else result
+            for letter, result in zip(
+                re.sub("[()~]", "", kinds), raw._parsed.returns[1:], strict=True
+            )
+        )
+        made._parsed = dataclasses.replace(
+            raw._parsed, arguments=raw._parsed.arguments[:-1], returns=returns
+        )
+    return made
 
 
 def _crosses_as_list(operator: OpOverloadPacket, overload: str) -> bool:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import taeda
@@ -70,6 +70,12 @@ def _operator(op: str, in_place: bool) -> Any:
 
 def overload_of(op: str) -> Any:
     """The overload of an operator that was defined at run time, which is "namespace::name"."""
+    found = _written_overload(op)
+    return getattr(found, "_raw", found)
+
+
+def _written_overload(op: str) -> Any:
+    """The same as a program reaches it: of one in C++ without what it has for its derivative."""
     space, _, rest = op.partition("::")
     name, _, overload = rest.partition(".")
     return getattr(getattr(getattr(taeda.ops, space), name), overload or "default")
@@ -139,6 +145,8 @@ class Writer:
     # ---- one step ----
 
     def _step(self, step: Step) -> None:
+        if step.is_custom and getattr(_written_overload(step.op), "_is_node", False):
+            step = self._without_record(step)
         target, args, kwargs = self._control(step) if step.parts else self._call(step)
         node = self.graph.call_function(target, args, kwargs, name=self._name(step))
         if step.line:
@@ -152,6 +160,19 @@ class Writer:
                 part = self.graph.call_function(operator.getitem, (node, place))
                 self.set(slot, part, self.recorded.examples.get(slot))
 
+    def _without_record(self, step: Step) -> Step:
+        """A call of an operator in C++ whose derivative is in C++ as the program has it: who runs the
+        graph may want gradients where the recording did not.
+        """
+        if step.outs[0] is not None and any(step.outs[0] in other.reads for other in self.steps):
+            return step
+        return replace(step, args=step.args[:-1], outs=step.outs[1:])
+
+    def _target(self, step: Step) -> Any:
+        if step.is_custom and len(step.args) < len(overload_of(step.op)._parsed.arguments):
+            return _written_overload(step.op)
+        return _operator(step.op, step.form == WRITES_SELF)
+
     def _name(self, step: Step) -> str:
         name = step.op.rpartition("::")[2].partition(".")[0]
         return name + "_" * (step.form == WRITES_SELF)
@@ -159,7 +180,7 @@ class Writer:
     def _is_tuple(self, step: Step) -> bool:
         if step.form in (VIEW, DATA):
             return False
-        returns = _operator(step.op, False)._parsed.returns
+        returns = self._target(step)._parsed.returns
         return len(returns) > 1 or (len(returns) == 1 and returns[0].is_list)
 
     def _call(self, step: Step) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
@@ -173,7 +194,7 @@ class Writer:
                 values[k] = entries
         if step.form in (VIEW, DATA):
             return self._view(step, values)
-        target = _operator(step.op, step.form == WRITES_SELF)
+        target = self._target(step)
         args, kwargs = _spoken(target._parsed.arguments, values)
         if step.form == WRITES_OUT:
             goals = tuple(self.nodes[slot] for slot in step.targets)
