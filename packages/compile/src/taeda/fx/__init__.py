@@ -18,6 +18,8 @@ graph():
 
 from __future__ import annotations
 
+from taeda._core_api import lazy_attributes
+
 from ._symbolic_trace import Tracer, symbolic_trace, wrap
 from ._trees import PH
 from .graph import Graph
@@ -31,3 +33,7 @@ __all__ = [
     "PH", "Graph", "GraphModule", "Interpreter", "Node", "Proxy", "Tracer", "Transformer", "has_side_effect",
     "map_aggregate", "map_arg", "replace_pattern", "symbolic_trace", "wrap",
 ]  # fmt: skip
+
+__getattr__, __dir__ = lazy_attributes(
+    __name__, {name: f"fx.{name}:" for name in ("experimental", "passes")}
+)

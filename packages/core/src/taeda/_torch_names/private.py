@@ -207,6 +207,7 @@ MODULES: dict[str, dict[str, Any]] = {
     "torch._jit_internal": {"_copy_to_script_wrapper": _same, "_overload": _same, "List": list,
         "Dict": dict, "Tuple": tuple, **{f"BroadcastingList{n}": list for n in (1, 2, 3)}},
     "torch._C._nn": {"_parse_to": _parse_to},
+    "torch.library": {"_scoped_library": "taeda._library.low_level:scoped_library"},
     "torch._custom_ops": {"impl_abstract": "taeda.library:register_fake"},
     "torch._ops": {name: f"taeda._library.operators:{name}" for name in ("OpOverload",
         "OpOverloadPacket")} | {"HigherOrderOperator": _class("HigherOrderOperator", "torch._ops")},
