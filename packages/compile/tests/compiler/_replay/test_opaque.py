@@ -6,10 +6,11 @@ import itertools
 import random
 
 import pytest
-from custom_operators import Kernel, defined, nothing, runs, same
+from custom_operators import Kernel, defined, nothing, runs, same, tripled
 
 import taeda
-from taeda.library import Library
+from taeda import Tensor
+from taeda.library import Library, custom_op
 
 _numbers = itertools.count()
 
@@ -240,3 +241,52 @@ def test_random_programs(space, seed):
         return (x.t(), y) if turned else (x, y)
 
     runs(f, make, calls=12)
+
+
+def test_arguments_that_share_memory(space):
+    op = defined(space, "times(Tensor(a!) x) -> Tensor", lambda x: x.mul_(3) + 0, taeda.empty_like)
+
+    def f(x, y):
+        op(x)
+        return y + x
+
+    fast = taeda.compile(f)
+    for _ in range(8):
+        for part in (lambda t: t, lambda t: t[:], lambda t: t.clone()):
+            x, y = taeda.ones(4), taeda.ones(4)
+            assert taeda.equal(f(x, part(x)), fast(y, part(y)))
+            assert taeda.equal(x, y)
+
+
+def test_a_composite_with_an_operator_in_it_in_training(space):
+    low = defined(space, "low(Tensor x) -> Tensor", tripled, taeda.empty_like)
+    taeda.library.register_autograd(f"{space.ns}::low", lambda ctx, g: g * 3)
+    space.define("both(Tensor x, int n=2) -> (Tensor, Tensor)")
+    space.impl("both", lambda x, n: (low(x).sin(), x * n), "CompositeImplicitAutograd")
+    both = getattr(taeda.ops, space.ns).both
+
+    def f(x):
+        one, other = both(x)
+        return one + other
+
+    fast = taeda.compile(f, fullgraph=True, backend="aot_eager")
+    for _ in range(12):
+        x = taeda.randn(3, requires_grad=True)
+        y = x.detach().clone().requires_grad_()
+        f(x).sum().backward()
+        fast(y).sum().backward()
+        assert taeda.equal(x.grad, y.grad)
+
+
+def test_another_kernel_for_a_block(space):
+    @custom_op(f"{space.ns}::chosen", mutates_args=())
+    def chosen(x: Tensor) -> Tensor:
+        return x * 2
+
+    chosen.register_fake(taeda.empty_like)
+    chosen.register_kernel("cpu", lambda x: x * 5)
+    fast = taeda.compile(lambda x: chosen(x) + 1, fullgraph=True)
+    assert [fast(taeda.ones(1)).item() for _ in range(4)] == [6] * 4
+    with chosen.set_kernel_enabled("cpu", False):
+        assert fast(taeda.ones(1)).item() == 3
+    assert fast(taeda.ones(1)).item() == 6

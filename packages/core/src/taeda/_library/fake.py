@@ -81,8 +81,9 @@ def _with_record(qualname: str, made: Any) -> Any:
             "give: write it in C++, for the key Meta"
         )
     results = (None, *(made if isinstance(made, tuple | list) else (made,)))
-    is_list = any(r.is_list for r in table.entry(qualname).schema.returns)
-    return list(results) if is_list else results
+    schema = table.entry(qualname).schema
+    lists = schema is not None and any(r.is_list for r in schema.returns)
+    return list(results) if lists else results
 
 
 def as_meta_kernel(qualname: str, function: Function) -> Function:

@@ -509,9 +509,9 @@ class _Rewriter(ast.NodeTransformer):
         nothing = [ast.Name(name, ast.Store()) for name in names]
         made.append(ast.Assign([*nothing], ast.Constant(None)))
         for statement in made:
-            for part in ast.walk(statement):
-                if not hasattr(part, "lineno"):
-                    ast.copy_location(part, node)
+            for inner in ast.walk(statement):
+                if not hasattr(inner, "lineno"):
+                    ast.copy_location(inner, node)
         return self._at(ast.If(ast.Constant(True), made, []), node)
 
     def _stored(self, target: Any, value: ast.expr) -> ast.stmt:
