@@ -21,6 +21,7 @@ from typing import Any
 
 from .._errors import CannotCopy
 from .scalars import ARITHMETIC, draw_of, drawn_names
+from .targets import apart
 
 __all__ = ["catches_nothing", "catching_lines", "code_of", "copy_of", "node_of"]
 
@@ -290,12 +291,6 @@ def _mangled(name: str) -> bool:
     return name.startswith("__") and not name.endswith("__")
 
 
-def _renamed(target: ast.expr, name: str) -> ast.expr:
-    """A variable in place of a target."""
-    made = ast.Name(name, ast.Store())
-    return ast.Starred(made, ast.Store()) if isinstance(target, ast.Starred) else made
-
-
 class _Rewriter(ast.NodeTransformer):
     def __init__(self, free: set[str], outer: set[str], drawn: frozenset[str]) -> None:
         self.free, self.outer, self.drawn = free, outer, drawn
@@ -471,52 +466,14 @@ class _Rewriter(ast.NodeTransformer):
         value = self.visit(node.value)
         if len(node.targets) == 1 and (made := self._store(node.targets[0], value)) is not None:
             return self._at(ast.Expr(made), node)
-        if (several := self._apart(node, value)) is not None:
-            return several
+        if (several := apart(node, value, self._store, _tell)) is not None:
+            return self._at(several, node)
         for target in node.targets:
             self._target(target)
             if not isinstance(target, ast.Name):
                 value = _tell("each", value)
         node.value = value
         return node
-
-    def _apart(self, node: ast.Assign, value: ast.expr) -> ast.stmt | None:
-        """`x, y.a = value` with a variable for each part, and the stores behind it, in order; None if
-        all targets are variables, or where tuples are in tuples.
-        """
-        flat = [part for target in node.targets for part in getattr(target, "elts", [target])]
-        leaves = [part.value if isinstance(part, ast.Starred) else part for part in flat]
-        kinds = ast.Name | ast.Attribute | ast.Subscript
-        if all(isinstance(p, ast.Name) for p in leaves) or not all(
-            isinstance(p, kinds) for p in leaves
-        ):
-            return None
-        held = "_taeda_assigned"
-        made: list[ast.stmt] = [ast.Assign([ast.Name(held, ast.Store())], value)]
-        names = [held]
-        for target in node.targets:
-            if not isinstance(target, ast.Tuple | ast.List):
-                made.append(self._stored(target, ast.Name(held, ast.Load())))
-                continue
-            parts = [f"{held}_{len(names) + n}" for n in range(len(target.elts))]
-            names += parts
-            stores = [_renamed(part, name) for part, name in zip(target.elts, parts, strict=True)]
-            given = _tell("each", ast.Name(held, ast.Load()))
-            made.append(ast.Assign([ast.Tuple(stores, ast.Store())], given))
-            for part, name in zip(target.elts, parts, strict=True):
-                leaf = part.value if isinstance(part, ast.Starred) else part
-                made.append(self._stored(leaf, ast.Name(name, ast.Load())))
-        nothing = [ast.Name(name, ast.Store()) for name in names]
-        made.append(ast.Assign([*nothing], ast.Constant(None)))
-        for statement in made:
-            for inner in ast.walk(statement):
-                if not hasattr(inner, "lineno"):
-                    ast.copy_location(inner, node)
-        return self._at(ast.If(ast.Constant(True), made, []), node)
-
-    def _stored(self, target: Any, value: ast.expr) -> ast.stmt:
-        made = self._store(target, value)
-        return ast.Assign([target], value) if made is None else ast.Expr(made)
 
     def _store(self, target: ast.expr, value: ast.expr) -> ast.expr | None:
         if isinstance(target, ast.Attribute):
