@@ -228,7 +228,7 @@ def once_differentiable(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def run(ctx: Any, *gradients: Any) -> Any:
         with taeda.no_grad():
-            made = function(ctx, *gradients)
+            made = call_user(None, function, ctx, *gradients)
         if not taeda.is_grad_enabled() or not any(
             isinstance(g, Tensor) and g.requires_grad for g in gradients
         ):
@@ -370,7 +370,7 @@ class _Nested(Function):
     @staticmethod
     def forward(ctx: Any, *args: Any) -> Any:
         cls, inputs, form, kwargs, *flat = args
-        made = cls.forward_extended(ctx, *_filled(inputs, iter(flat)), **kwargs)
+        made = call_user(cls, cls.forward_extended, ctx, *_filled(inputs, iter(flat)), **kwargs)
         leaves, outputs = _leaves(made)
         form.append(outputs)
         ctx._nested = cls, inputs, outputs
@@ -379,6 +379,6 @@ class _Nested(Function):
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:
         cls, inputs, outputs = ctx._nested
-        made = cls.backward_extended(ctx, _filled(outputs, iter(gradients)))
+        made = call_user(cls, cls.backward_extended, ctx, _filled(outputs, iter(gradients)))
         made = made if isinstance(made, tuple) else (made,)
         return (None, None, None, None, *_gradients(inputs, made))

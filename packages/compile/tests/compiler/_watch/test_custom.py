@@ -14,6 +14,7 @@ import taeda
 from taeda import Tensor
 from taeda._library import table
 from taeda._library.low_level import scoped_library
+from taeda.autograd.function import once_differentiable
 from taeda.compiler import Stop
 from taeda.library import Library, custom_op
 
@@ -206,6 +207,78 @@ class Doubled(taeda.autograd.Function):
     def backward(ctx, g):
         (x,) = ctx.saved_tensors
         return g * x.cos() * ctx.k * Doubled.factor, None
+
+
+class Once(taeda.autograd.Function):
+    """Its derivative has none."""
+
+    @staticmethod
+    def forward(ctx, x, y):
+        ctx.save_for_backward(x, y)
+        return x * y
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, g):
+        x, y = ctx.saved_tensors
+        return g * y, g * x
+
+
+class Apart(taeda.autograd.Function):
+    """A context of its own function, several results, no zeros in place of gradients."""
+
+    @staticmethod
+    def forward(x, y):
+        return x * y, x + y
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        _, ctx.y = inputs
+        ctx.set_materialize_grads(False)
+
+    @staticmethod
+    def backward(ctx, g, h):
+        one = 0 if g is None else g * ctx.y
+        return (one if h is None else one + h), h
+
+
+class Inner(taeda.autograd.Function):
+    """A derivative by autograd itself."""
+
+    @staticmethod
+    def forward(ctx, x, y):
+        ctx.save_for_backward(x)
+        return x.sin() * y
+
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        with taeda.enable_grad():
+            own = x.detach().requires_grad_()
+            (found,) = taeda.autograd.grad(own.cos().sum(), own)
+        return g * found, g
+
+
+def _first_of_apart(x, y):
+    return Apart.apply(x, y)[0]
+
+
+@pytest.mark.parametrize("function", [Once.apply, _first_of_apart, Inner.apply])
+def test_forms_of_custom_functions(function):
+    def f(x, y):
+        return function(x * 2, y) + 1
+
+    fast = taeda.compile(f, fullgraph=True, backend="aot_eager")
+    for _ in range(12):
+        ours = [taeda.randn(3, requires_grad=True) for _ in range(2)]
+        theirs = [t.detach().clone().requires_grad_() for t in ours]
+        one, other = f(*ours), fast(*theirs)
+        one.sum().backward()
+        other.sum().backward()
+        assert same(one, other)
+        for a, b in zip(ours, theirs, strict=True):
+            assert (a.grad is None) == (b.grad is None)
+            assert a.grad is None or taeda.equal(a.grad, b.grad)
 
 
 def test_a_custom_function_is_part_of_the_graph(monkeypatch):
