@@ -6,11 +6,16 @@ import gc
 import sys
 import threading
 import weakref
+from typing import ClassVar
 
 import pytest
 
 import taeda
 from taeda._core_api import runtime as _core
+from taeda.autograd import Function
+from taeda.autograd.graph import saved_tensors_hooks
+from taeda.func import vmap
+from taeda.overrides import TorchFunctionMode
 
 
 def leaf(*values: float) -> taeda.Tensor:
@@ -440,3 +445,104 @@ def test_a_call_at_the_end_of_the_outermost_backward_hears_how_it_went():
     assert heard == ["inner", "backward", False]
     with pytest.raises(RuntimeError, match="none runs in this thread"):
         _core.queue_outer_callback(print)
+
+
+class Heard(taeda.Tensor):
+    """Notes the functions that are called with it."""
+
+    calls: ClassVar[list[str]] = []
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        cls.calls.append(func.__name__)
+        return super().__torch_function__(func, types, args, kwargs or {})
+
+
+class Mode(TorchFunctionMode):
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        Heard.calls.append(f"mode {func.__name__}")
+        return func(*args, **(kwargs or {}))
+
+
+def _hears():
+    value = taeda.ones(3, 2).as_subclass(Heard)
+    Heard.calls.clear()
+    assert value.shape == (3, 2)
+    value + 1
+    with Mode():
+        taeda.ones(1) * 2
+    assert Heard.calls == ["__get__", "add", "mode ones", "mode mul"]
+    devices = []
+
+    def mapped(x):
+        devices.append(str(x.device))
+        return x
+
+    vmap(mapped)(taeda.ones(4, 2))
+    return devices == ["cpu"]
+
+
+def _tensor_hook(done):
+    x = taeda.ones(2, requires_grad=True)
+    x.register_hook(lambda g: done.append(_hears()))
+    (x * 2).sum().backward()
+
+
+def _node_hook(done):
+    y = (taeda.ones(2, requires_grad=True) * 2).sum()
+    y.grad_fn.register_hook(lambda new, came: done.append(_hears()))
+    y.backward()
+
+
+def _node_prehook(done):
+    y = (taeda.ones(2, requires_grad=True) * 2).sum()
+    y.grad_fn.register_prehook(lambda came: done.append(_hears()))
+    y.backward()
+
+
+def _leaf_hook(done):
+    x = taeda.ones(2, requires_grad=True)
+    x.register_post_accumulate_grad_hook(lambda leaf: done.append(_hears()))
+    (x * 2).sum().backward()
+
+
+def _unpack_hook(done):
+    def unpack(packed):
+        done.append(_hears())
+        return packed
+
+    with saved_tensors_hooks(lambda x: x, unpack):
+        y = taeda.ones(2, requires_grad=True).exp().sum()
+    y.backward()
+
+
+def _function(done):
+    class Twice(Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, grad):
+            done.append(_hears())
+            return grad * 2
+
+    Twice.apply(taeda.ones(2, requires_grad=True)).sum().backward()
+
+
+def _queued(done):
+    x = taeda.ones(2, requires_grad=True)
+    queue = taeda.autograd.Variable._execution_engine.queue_callback
+    x.register_hook(lambda g: queue(lambda: done.append(_hears())))
+    (x * 2).sum().backward()
+
+
+@pytest.mark.parametrize(
+    "walk",
+    [_tensor_hook, _node_hook, _node_prehook, _leaf_hook, _unpack_hook, _function, _queued],
+    ids=lambda walk: walk.__name__,
+)
+def test_code_of_users_in_a_walk_sees_its_subclasses_modes_and_maps(walk):
+    done = []
+    walk(done)
+    assert done == [True]

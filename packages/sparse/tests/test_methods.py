@@ -125,3 +125,14 @@ def test_eigenpairs_of_a_sparse_matrix():
     dense = taeda.diag(taeda.arange(1.0, 13.0, dtype=taeda.float64))
     values, _ = taeda.lobpcg(dense.to_sparse(), k=2)
     assert taeda.allclose(values, taeda.tensor([12.0, 11.0], dtype=taeda.float64))
+
+
+def test_claim_that_places_are_in_order_is_taken_and_taken_back():
+    x = taeda.sparse_coo_tensor([[0, 2, 2], [1, 0, 1]], [1.0, 2.0, 3.0], (3, 2))
+    assert not x.is_coalesced()
+    assert x._coalesced_(True) is x
+    assert x.is_coalesced()
+    assert x.values().tolist() == [1, 2, 3]
+    assert not x._coalesced_(False).is_coalesced()
+    with pytest.raises(RuntimeError, match="sparse"):
+        taeda.ones(2)._coalesced_(True)

@@ -92,3 +92,14 @@ def test_methods_of_real_tensors_take_proxies(program):
         made, expected = graph(x), program(x)
         assert made.dtype is expected.dtype
         assert made.equal(expected)
+
+
+def test_assertions_about_proxies_are_nodes_of_a_graph_that_somebody_builds():
+    graph = fx.Graph()
+    x = fx.Proxy(graph.placeholder("x"), fx.proxy.GraphAppendingTracer(graph))
+    taeda._assert(x.shape[-1] == 3, "three columns")
+    graph.output((x + 1).node)
+    module = fx.GraphModule(taeda.nn.Module(), graph)
+    assert module(taeda.ones(2, 3)).tolist() == [[2, 2, 2]] * 2
+    with pytest.raises(AssertionError, match="three columns"):
+        module(taeda.ones(3, 2))

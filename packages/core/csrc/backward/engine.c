@@ -86,7 +86,9 @@ static int run_hooks(Node *n, const char *kind, PyObject **grads, int count, PyO
              *made = NULL;
     for (int i = 0; tuple && i < count; i++)
         PyTuple_SetItem(tuple, i, Py_NewRef(grads[i] ? grads[i] : Py_None));
+    uint32_t excluded = td_as_caller();
     if (call) made = PyObject_CallFunctionObjArgs(call, (PyObject *)n, tuple, also, NULL);
+    td_here.excluded = excluded;
     Py_XDECREF(call);
     Py_XDECREF(tuple);
     if (!made) return -1;
@@ -441,6 +443,8 @@ static PyObject *run_backward(PyObject *m, PyObject *args)
                           &r.keep, &r.create_graph, &r.accumulate, &r.ends))
         return NULL;
     td_state before = td_here;
+    td_here.caller_excluded = before.excluded;
+    td_here.walking = 1;
     td_here.excluded |= TD_LAYER_FUNCTION_MODE | TD_LAYER_OVERRIDE | TD_LAYER_NAMES;
     td_here.grad_mode = (uint8_t)r.create_graph;
     td_task task;
@@ -451,10 +455,12 @@ static PyObject *run_backward(PyObject *m, PyObject *args)
     if (status == 0 && r.limited) status = mark_needed(&r);
     if (status == 0) status = walk(&r);
     status = td_streams_leave(&r, status);
+    td_here.excluded = before.excluded;
+    td_here.caller_excluded = before.caller_excluded;
+    td_here.walking = before.walking;
     if (td_task_leave(&task, status) == 0)
         result = inputs == Py_None ? Py_NewRef(Py_None) : captured(&r);
     td_here.grad_mode = before.grad_mode;
-    td_here.excluded = before.excluded;
     run_close(&r);
     return result;
 }

@@ -214,7 +214,9 @@ static int give_tangent(const Node *n, const Saved *s, PyTensor *p)
 
 static PyObject *unpack_hooked(const Saved *s)
 {
+    uint32_t excluded = td_as_caller();
     PyObject *made = PyObject_CallFunctionObjArgs(s->unpack, s->packed, NULL);
+    td_here.excluded = excluded;
     if (!made) return NULL;
     if (!td_is_tensor(made)) {
         PyErr_Format(

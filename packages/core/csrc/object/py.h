@@ -241,6 +241,8 @@ typedef struct td_state {
     uint8_t noting;                    /* the one tracer reads its calls from dispatch/noted.c */
     uint32_t layers;                   /* active layers, enum below */
     uint32_t excluded;                 /* layers switched off while one of them runs */
+    uint32_t caller_excluded;          /* those of who called the walk of the engine that runs */
+    uint8_t walking;                   /* such a walk runs */
     PyObject *pack_hook, *unpack_hook; /* innermost saved-tensor hooks, owned */
 } td_state;
 #define TD_LAYERS(X) /* Python knows them by these names: core.layers */         \
@@ -256,6 +258,14 @@ typedef struct td_state {
 enum { TD_LAYERS(TD_LAYER) };
 #undef TD_LAYER
 extern TD_THREAD_LOCAL td_state td_here;
+/* Hooks that a walk of the engine calls see the modes and subclasses that its caller sees, and no
+ * names. Returns what td_here.excluded has to be again. */
+static inline uint32_t td_as_caller(void)
+{
+    uint32_t was = td_here.excluded;
+    if (td_here.walking) td_here.excluded = td_here.caller_excluded | TD_LAYER_NAMES;
+    return was;
+}
 extern int td_anomaly; /* process-wide */
 /* process-wide: number of the open level of forward mode, 0 while none is */
 extern int td_dual_level;

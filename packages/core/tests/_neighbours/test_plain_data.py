@@ -102,3 +102,57 @@ def test_only_classes_of_the_list_and_only_themselves(libraries, monkeypatch):
     assert plain_data.name_of(false) is None
     monkeypatch.setattr(sys.modules["torch_geometric.data.data"], "Data", "no class")
     assert plain_data.class_named("torch_geometric.data.data.Data") is None
+
+
+class IterableSimpleNamespace(types.SimpleNamespace):
+    def __init__(self, **values):
+        raise RuntimeError("code of the class runs")
+
+
+def test_namespace_of_a_library_is_its_fields(monkeypatch):
+    place = "ultralytics.utils"
+    module = types.ModuleType(place)
+    monkeypatch.setattr(IterableSimpleNamespace, "__module__", place)
+    module.IterableSimpleNamespace = IterableSimpleNamespace
+    monkeypatch.setitem(sys.modules, place, module)
+    value = types.SimpleNamespace.__new__(IterableSimpleNamespace)
+    value.__dict__.update(epochs=3, weight=taeda.ones(2))
+    for words in ({}, {"format": "safetensors"}):
+        file = io.BytesIO()
+        taeda.save({"args": value}, file, **words)
+        file.seek(0)
+        found = taeda.load(file)["args"]
+        assert type(found) is IterableSimpleNamespace
+        assert (found.epochs, found.weight.tolist()) == (3, [1, 1])
+
+
+def test_models_of_a_library_are_written_and_its_other_classes_are_not(monkeypatch):
+    nn = pytest.importorskip("taeda.nn")
+
+    class Detect(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.head = nn.Linear(2, 1)
+
+    class Backend:
+        pass
+
+    place = "ultralytics.nn.tasks"
+    module = types.ModuleType(place)
+    for kind in (Detect, Backend):
+        monkeypatch.setattr(kind, "__module__", place)
+        monkeypatch.setattr(kind, "__qualname__", kind.__name__)
+        setattr(module, kind.__name__, kind)
+    model = Detect()
+    monkeypatch.setitem(sys.modules, place, module)
+    file = io.BytesIO()
+    taeda.save({"model": model}, file)
+    with pytest.raises(taeda.serialization.FormatError, match="weights_only=False"):
+        taeda.load(io.BytesIO(file.getvalue()))
+    with pytest.warns(UserWarning, match="that you trust only"):
+        found = taeda.load(io.BytesIO(file.getvalue()), weights_only=False)["model"]
+    assert type(found) is Detect
+    assert taeda.equal(found.head.weight, model.head.weight)
+    assert plain_data.class_named(f"{place}.Backend") is None
+    with pytest.raises(TypeError, match="Backend"):
+        taeda.save({"model": Backend()}, io.BytesIO())

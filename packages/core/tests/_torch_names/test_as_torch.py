@@ -223,6 +223,29 @@ for name in ('a.pt', 'a.safetensors'):
 """)
 
 
+def test_private_modules_hide_no_name_of_ours():
+    run("""
+import importlib, sys
+import taeda
+before = {}
+for name in ('func', 'autograd', 'optim', 'nn', 'fx'):
+    try:
+        before[name] = dict(vars(importlib.import_module(f'taeda.{name}')))
+    except ModuleNotFoundError:
+        pass
+taeda.install_as_torch()
+import torch
+from taeda._torch_names.private import MODULES
+for name in MODULES:
+    importlib.import_module(name)
+    for ours, held in before.items():
+        now = vars(sys.modules[f'taeda.{ours}'])
+        changed = [n for n, v in held.items() if n[:2] != '__' and callable(v) and now[n] is not v]
+        assert not changed, (name, ours, changed)
+assert callable(torch._functorch.apis.vmap) and callable(torch.vmap) and callable(torch.func.vmap)
+""")
+
+
 def test_traced_program_with_dtypes_runs_under_the_name():
     pytest.importorskip("taeda.fx")
     run("""

@@ -168,6 +168,7 @@ _STATELESS_PARTS = {
         "partialmethod", "cached_property", "cmp_to_key", "reduce",
     ),
     "inspect": ("is",),
+    "taeda.jit": ("is_scripting",),
     "taeda.utils.checkpoint._settings": ("noop_context_fn", "debugs", "stops_early"),
     "contextlib": (
         "contextmanager", "_GeneratorContextManager", "ContextDecorator", "AbstractContextManager",

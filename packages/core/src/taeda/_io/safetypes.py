@@ -19,7 +19,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass
-from types import FunctionType, MemberDescriptorType
+from types import FunctionType, MemberDescriptorType, SimpleNamespace
 from typing import Any
 
 from taeda._neighbours import plain_data
@@ -207,6 +207,8 @@ def state_of(value: Any) -> Any:
         return tuple(value)
     if kind is functools.partial:
         return {**dict(zip(_PARTIAL, partial_parts(value), strict=True)), **vars(value)}
+    if issubclass(kind, SimpleNamespace):
+        return dict(vars(value))
     if is_plain(kind) and (hasattr(value, "__dict__") or _slots(kind)):
         slots = {n: getattr(value, n) for n in _slots(kind) if hasattr(value, n)}
         return plain_data.without_owner(kind, {**slots, **getattr(value, "__dict__", {})})
@@ -240,7 +242,8 @@ def restore(kind: type, state: Any) -> Any:
         return tuple.__new__(kind, state)
     if kind is functools.partial:
         return _partial(dict(state))
-    made = object.__new__(kind)
+    base = SimpleNamespace if issubclass(kind, SimpleNamespace) else object
+    made = base.__new__(kind)
     family = family_of(kind)
     if family is not None:
         family.put(made, state)

@@ -34,22 +34,35 @@ CLASSES = frozenset(
     | _below("trl.trainer.dpo_config", "DPOConfig")
     | _below("trl.trainer.grpo_config", "GRPOConfig")
     | _below("trl.trainer.reward_config", "RewardConfig")
+    | _below("ultralytics.utils", "IterableSimpleNamespace")
     | _below("torch_geometric.data.data", "Data DataEdgeAttr DataTensorAttr")
     | _below("torch_geometric.data.hetero_data", "HeteroData")
     | _below("torch_geometric.data.temporal", "TemporalData")
     | _below("torch_geometric.data.storage", "BaseStorage EdgeStorage GlobalStorage NodeStorage")
 )
+#: packages whose modules are saved whole in checkpoints of their own training
+_MODELS = ("ultralytics.nn.",)
+_MODULE = ("taeda.nn.modules.module", "Module")
 #: the library whose graphs hold stores, each with a reference to its graph in this field
 _GRAPHS, _OWNER = "torch_geometric.data.", "_parent"
 
 
 def class_named(name: str) -> type | None:
-    """The class of the list under a full name; None for other names, and before it was imported."""
-    if name not in CLASSES:
+    """The class of the list under a full name, or of a model of a library; None for other names, and before
+    it was imported.
+    """
+    is_model = name.startswith(_MODELS)
+    if name not in CLASSES and not is_model:
         return None
     module, _, last = name.rpartition(".")
     found = vars(sys.modules[module]).get(last) if module in sys.modules else None
-    return found if isinstance(found, type) else None
+    if not isinstance(found, type) or (is_model and not _is_module(found)):
+        return None
+    return found
+
+
+def _is_module(kind: type) -> bool:
+    return any((k.__module__, k.__name__) == _MODULE for k in kind.__mro__[1:])
 
 
 def name_of(kind: type) -> str | None:

@@ -65,6 +65,17 @@ def _nnz(self: Tensor) -> int:
 
 
 @method
+def _coalesced_(self: Tensor, coalesced: bool) -> Tensor:
+    """Claim that the places of a sparse tensor are in order, each once, or that they may not be.
+
+    Args:
+        coalesced: the claim. It is not checked.
+    """
+    made: Tensor = _methods()._coalesced_(self, coalesced)
+    return made
+
+
+@method
 def crow_indices(self: Tensor) -> Tensor:
     """Where each row of a tensor by compressed rows begins."""
     made: Tensor = _methods().crow_indices(self)

@@ -137,7 +137,9 @@ class _Torch(ModuleType):
         return found
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name[:2] == "__" or name in self.__dict__:
+        # the import system hangs what it imported under its parent: a stand-in stays with stand-ins, for
+        # `import torch._functorch.vmap` would hide the function taeda.func.vmap
+        if name[:2] == "__" or name in self.__dict__ or isinstance(value, _Torch):
             ModuleType.__setattr__(self, name, value)
         else:
             ours = self.__dict__["_taeda"]

@@ -185,6 +185,7 @@ MODULES: dict[str, dict[str, Any]] = {
         "_get_default_device": f"{_DISPATCH}default_device",
         "_LinAlgError": "taeda.linalg:LinAlgError", "is_grad_enabled": "taeda:is_grad_enabled",
         "_is_tracing": _is_tracing,
+        **{name: _class(name, "torch._C") for name in "Argument Block Graph Node Type Value".split()},
         **dict.fromkeys(("_jit_set_profiling_executor", "_jit_set_profiling_mode"), _was_off),
         "_GLIBCXX_USE_CXX11_ABI": True,
     },

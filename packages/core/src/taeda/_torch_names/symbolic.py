@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from .._layers import tracers
+from .._layers.dispatch import call_override, has_overrides
 from .._native import core as _core
 
 if TYPE_CHECKING:
@@ -233,6 +234,11 @@ def cond(
 
 
 def _assert(condition: Any, message: str) -> None:
-    """`assert condition, message`, as a function: AssertionError with the message if it does not hold."""
+    """`assert condition, message`, as a function: AssertionError with the message if it does not hold. A
+    condition that is no tensor and overrides functions, as of a program that is traced, is asked.
+    """
+    if type(condition) is not _core.Tensor and has_overrides((condition,)):
+        call_override(_assert, None, (condition, message), {}, (condition,))
+        return
     if not bool(condition):
         raise AssertionError(message)

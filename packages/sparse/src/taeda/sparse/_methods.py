@@ -16,9 +16,9 @@ from ._parts import Coo, parts_of, require
 from ._resize import sparse_resize_, sparse_resize_and_clear_
 
 __all__ = [
-    "_indices", "_nnz", "_values", "ccol_indices", "coalesce", "col_indices", "crow_indices", "dense_dim",
-    "indices", "is_coalesced", "row_indices", "smm", "sparse_dim", "sparse_mask", "sparse_resize_",
-    "sparse_resize_and_clear_", "sspaddmm", "to_dense", "to_sparse", "to_sparse_bsc", "to_sparse_bsr",
+    "_coalesced_", "_indices", "_nnz", "_values", "ccol_indices", "coalesce", "col_indices", "crow_indices",
+    "dense_dim", "indices", "is_coalesced", "row_indices", "smm", "sparse_dim", "sparse_mask",
+    "sparse_resize_", "sparse_resize_and_clear_", "sspaddmm", "to_dense", "to_sparse", "to_sparse_bsc", "to_sparse_bsr",
     "to_sparse_coo", "to_sparse_csc", "to_sparse_csr", "values",
 ]  # fmt: skip
 
@@ -38,6 +38,14 @@ def coalesce(self: Tensor) -> Tensor:
         return self
     parts, values = entries(self)
     return built(parts, values, self.shape)
+
+
+def _coalesced_(self: Tensor, coalesced: bool) -> Tensor:
+    """Claim that the places are in order, each once, or take that back, as who has sorted them may."""
+    parts: Coo = require(self, _COO, "_coalesced_")
+    parts.is_coalesced = bool(coalesced)
+    parts._crow = None  # it was made of places in order
+    return self
 
 
 def _require_coalesced(self: Tensor, what: str) -> Coo:
