@@ -139,9 +139,8 @@ def test_models_of_a_library_are_written_and_its_other_classes_are_not(monkeypat
 
     place = "ultralytics.nn.tasks"
     module = types.ModuleType(place)
-    for kind in (Detect, Backend):
-        monkeypatch.setattr(kind, "__module__", place)
-        monkeypatch.setattr(kind, "__qualname__", kind.__name__)
+    for kind in (Detect, Backend):  # classes of this test alone
+        kind.__module__, kind.__qualname__ = place, kind.__name__
         setattr(module, kind.__name__, kind)
     model = Detect()
     monkeypatch.setitem(sys.modules, place, module)

@@ -180,7 +180,7 @@ def test_every_table_is_found_before_getattr_is_asked():
     tables = [
         name
         for name in dir(nn.modules.module.Module)
-        if name.endswith("_hooks") and name != "_expect_hooks"
+        if name.endswith("_hooks") and name != "_taeda_expect_hooks"
     ]
     names = {"_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks",
         "_state_dict_hooks", "_state_dict_pre_hooks", "_load_state_dict_pre_hooks",

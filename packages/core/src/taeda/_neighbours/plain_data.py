@@ -35,6 +35,7 @@ CLASSES = frozenset(
     | _below("trl.trainer.grpo_config", "GRPOConfig")
     | _below("trl.trainer.reward_config", "RewardConfig")
     | _below("ultralytics.utils", "IterableSimpleNamespace")
+    | _below("fastcore.foundation", "L")
     | _below("torch_geometric.data.data", "Data DataEdgeAttr DataTensorAttr")
     | _below("torch_geometric.data.hetero_data", "HeteroData")
     | _below("torch_geometric.data.temporal", "TemporalData")

@@ -16,10 +16,11 @@ from ._parts import Coo, parts_of, require
 from ._resize import sparse_resize_, sparse_resize_and_clear_
 
 __all__ = [
-    "_coalesced_", "_indices", "_nnz", "_values", "ccol_indices", "coalesce", "col_indices", "crow_indices",
-    "dense_dim", "indices", "is_coalesced", "row_indices", "smm", "sparse_dim", "sparse_mask",
-    "sparse_resize_", "sparse_resize_and_clear_", "sspaddmm", "to_dense", "to_sparse", "to_sparse_bsc", "to_sparse_bsr",
-    "to_sparse_coo", "to_sparse_csc", "to_sparse_csr", "values",
+    "_coalesced_", "_indices", "_nnz", "_values", "ccol_indices", "coalesce", "col_indices",
+    "crow_indices", "dense_dim", "indices", "is_coalesced", "row_indices", "smm", "sparse_dim",
+    "sparse_mask", "sparse_resize_", "sparse_resize_and_clear_", "sspaddmm", "to_dense",
+    "to_sparse", "to_sparse_bsc", "to_sparse_bsr", "to_sparse_coo", "to_sparse_csc",
+    "to_sparse_csr", "values",
 ]  # fmt: skip
 
 _COO = (taeda.sparse_coo,)

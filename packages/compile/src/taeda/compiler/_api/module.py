@@ -64,9 +64,9 @@ class OptimizedModule(nn.Module):
                 raise
             return getattr(modules["_orig_mod"], name)
 
-    def _expect_hooks(self) -> None:
+    def _taeda_expect_hooks(self) -> None:
         _call_whole(self)
-        super()._expect_hooks()
+        super()._taeda_expect_hooks()
 
     def __setattr__(self, name: str, value: Any) -> None:
         modules = self.__dict__.get("_modules") or {}

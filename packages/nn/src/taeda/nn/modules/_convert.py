@@ -35,20 +35,20 @@ class Conversion(Traversal):
                 module._apply(fn)
         for name, param in self._parameters.items():
             if param is not None:
-                self._apply_to_parameter(name, param, fn)
+                self._taeda_apply_to_parameter(name, param, fn)
         for name, buffer in self._buffers.items():
             if buffer is not None:
                 self._buffers[name] = fn(buffer)
         return self
 
-    def _apply_to_parameter(
+    def _taeda_apply_to_parameter(
         self, name: str, param: Parameter, fn: Callable[[Tensor], Tensor]
     ) -> None:
         with taeda.no_grad():
             applied = fn(param)
         grad = param.grad
         if get_swap_module_params_on_conversion() or _holds_tensors(param, applied):
-            self._swap_parameter(name, param, applied, fn)
+            self._taeda_swap_parameter(name, param, applied, fn)
             return
         fresh = get_overwrite_module_params_on_conversion() or not _exchangeable(param, applied)
         if fresh:
@@ -65,7 +65,7 @@ class Conversion(Traversal):
         elif moved is not grad:
             grad.data = moved
 
-    def _swap_parameter(
+    def _taeda_swap_parameter(
         self, name: str, param: Parameter, applied: Tensor, fn: Callable[[Tensor], Tensor]
     ) -> None:
         """The parameter, its gradient too, stays the same object and becomes what `fn` made."""
@@ -135,21 +135,21 @@ class Conversion(Traversal):
 
     def float(self) -> Self:
         """Cast floating-point parameters and buffers to float32."""
-        return self._cast(taeda.float32)
+        return self._taeda_cast(taeda.float32)
 
     def double(self) -> Self:
         """Cast floating-point parameters and buffers to float64."""
-        return self._cast(taeda.float64)
+        return self._taeda_cast(taeda.float64)
 
     def half(self) -> Self:
         """Cast floating-point parameters and buffers to float16."""
-        return self._cast(taeda.float16)
+        return self._taeda_cast(taeda.float16)
 
     def bfloat16(self) -> Self:
         """Cast floating-point parameters and buffers to bfloat16."""
-        return self._cast(taeda.bfloat16)
+        return self._taeda_cast(taeda.bfloat16)
 
-    def _cast(self, dtype: taeda.dtype) -> Self:
+    def _taeda_cast(self, dtype: taeda.dtype) -> Self:
         return self._apply(lambda t: t.to(dtype) if t.is_floating_point() else t)
 
     def cpu(self) -> Self:
@@ -162,17 +162,17 @@ class Conversion(Traversal):
 
     def ipu(self, device: Any = None) -> Self:
         """Move to an IPU."""
-        return self._to_kind("ipu", device)
+        return self._taeda_to_kind("ipu", device)
 
     def xpu(self, device: Any = None) -> Self:
         """Move to an XPU."""
-        return self._to_kind("xpu", device)
+        return self._taeda_to_kind("xpu", device)
 
     def mtia(self, device: Any = None) -> Self:
         """Move to an MTIA device."""
-        return self._to_kind("mtia", device)
+        return self._taeda_to_kind("mtia", device)
 
-    def _to_kind(self, kind: str, device: Any) -> Self:
+    def _taeda_to_kind(self, kind: str, device: Any) -> Self:
         if isinstance(device, int):
             device = f"{kind}:{device}"
         return self.to(taeda.device(kind if device is None else device))

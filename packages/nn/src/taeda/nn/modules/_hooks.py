@@ -39,7 +39,7 @@ class _Table:
         if module is None:
             raise AttributeError(f"{owner!r} has no {self.name}: each module has its own")
         if self.name in CALL_HOOKS:
-            module._expect_hooks()
+            module._taeda_expect_hooks()
         table = module.__dict__[self.name] = HookTable()
         return table
 
@@ -62,11 +62,11 @@ class Hooks(Registration):
     _load_state_dict_pre_hooks = _Table()
     _load_state_dict_post_hooks = _Table()
 
-    def _expect_hooks(self) -> None:
+    def _taeda_expect_hooks(self) -> None:
         """Calls look for hooks from now on."""
         self.__dict__["_hooked"] = True
 
-    def _add_hook(
+    def _taeda_add_hook(
         self, table: OrderedDict[int, Hook], hook: Hook, *extra: Any, prepend: bool = False
     ) -> RemovableHandle:
         handle = RemovableHandle(table, extra_dict=extra)
@@ -86,7 +86,7 @@ class Hooks(Registration):
         as well, and a result is then a pair of both. `prepend` puts it before the hooks there are.
         """
         extra = [self._forward_pre_hooks_with_kwargs] if with_kwargs else []
-        return self._add_hook(self._forward_pre_hooks, hook, *extra, prepend=prepend)
+        return self._taeda_add_hook(self._forward_pre_hooks, hook, *extra, prepend=prepend)
 
     def register_forward_hook(
         self,
@@ -104,14 +104,14 @@ class Hooks(Registration):
         extra = [self._forward_hooks_with_kwargs] if with_kwargs else []
         if always_call:
             extra.append(self._forward_hooks_always_called)
-        return self._add_hook(self._forward_hooks, hook, *extra, prepend=prepend)
+        return self._taeda_add_hook(self._forward_hooks, hook, *extra, prepend=prepend)
 
     def register_full_backward_pre_hook(self, hook: Hook, prepend: bool = False) -> RemovableHandle:
         """Run `hook(module, grad_output)` before the backward of this module.
 
         A tuple it returns replaces the gradients of the outputs.
         """
-        return self._add_hook(self._backward_pre_hooks, hook, prepend=prepend)
+        return self._taeda_add_hook(self._backward_pre_hooks, hook, prepend=prepend)
 
     def register_full_backward_hook(self, hook: Hook, prepend: bool = False) -> RemovableHandle:
         """Run `hook(module, grad_input, grad_output)` once the gradients of the inputs are known.
@@ -119,15 +119,15 @@ class Hooks(Registration):
         A tuple it returns replaces the gradients of the inputs. Both tuples have None where an
         argument is no tensor.
         """
-        self._choose_backward(full=True)
-        return self._add_hook(self._backward_hooks, hook, prepend=prepend)
+        self._taeda_choose_backward(full=True)
+        return self._taeda_add_hook(self._backward_hooks, hook, prepend=prepend)
 
     def register_backward_hook(self, hook: Hook) -> RemovableHandle:
         """Run a hook on the operation that made the output. Prefer `register_full_backward_hook`."""
-        self._choose_backward(full=False)
-        return self._add_hook(self._backward_hooks, hook)
+        self._taeda_choose_backward(full=False)
+        return self._taeda_add_hook(self._backward_hooks, hook)
 
-    def _choose_backward(self, *, full: bool) -> None:
+    def _taeda_choose_backward(self, *, full: bool) -> None:
         if self._is_full_backward_hook is (not full):
             raise RuntimeError(
                 "Cannot use both regular backward hooks and full backward hooks on a single Module. "

@@ -46,7 +46,7 @@ class Registration:
         value that is no Parameter, KeyError for a name that is empty, dotted or taken, and ValueError
         for a tensor that was computed from others.
         """
-        self._check_free("_parameters", name)
+        self._taeda_check_free("_parameters", name)
         if param is not None and not isinstance(param, Parameter):
             raise TypeError(
                 f"cannot assign {_type_name(param)!r} object to parameter {name!r} "
@@ -67,7 +67,7 @@ class Registration:
 
         One that is not `persistent` stays out of the state dict. Refusals as in `register_parameter`.
         """
-        self._check_free("_buffers", name)
+        self._taeda_check_free("_buffers", name)
         if tensor is not None and not isinstance(tensor, Tensor):
             raise TypeError(
                 f"cannot assign {_type_name(tensor)!r} object to buffer {name!r} "
@@ -86,28 +86,28 @@ class Registration:
         """Add a child under `name`, which may be None. Refusals as in `register_parameter`."""
         if module is not None and not isinstance(module, Registration):
             raise TypeError(f"{_type_name(module)} is not a Module subclass{remark(module)}")
-        self._check_free("_modules", name)
-        self._modules[name] = self._registered_child(name, module)
+        self._taeda_check_free("_modules", name)
+        self._modules[name] = self._taeda_registered_child(name, module)
 
     def register_module(self, name: str, module: Any) -> None:
         """The same as `add_module`."""
         self.add_module(name, module)
 
-    def _registered_child(self, name: str, module: Any) -> Any:
+    def _taeda_registered_child(self, name: str, module: Any) -> Any:
         for hook in _global_hooks.module_registration.values():
             changed = hook(self, name, module)
             module = module if changed is None else changed
         return module
 
-    def _ready(self, table: str) -> None:
+    def _taeda_ready(self, table: str) -> None:
         if table not in self.__dict__:
             raise AttributeError(f"cannot assign {_KINDS[table]} before Module.__init__() call")
         adopt_tables(self)
 
-    def _check_free(self, table: str, name: str) -> None:
+    def _taeda_check_free(self, table: str, name: str) -> None:
         """Refuse names that cannot be looked up by a path, or that mean something else already."""
         kind = _KINDS[table]
-        self._ready(table)
+        self._taeda_ready(table)
         members = self.__dict__[table]
         if not isinstance(name, str):
             raise TypeError(f"{kind} name should be a string, got {_type_name(name)}")
@@ -123,42 +123,42 @@ class Registration:
     def __setattr__(self, name: str, value: Any) -> None:
         if isinstance(value, Tensor):
             if isinstance(value, Parameter):
-                self._forget(name, "_parameters")
+                self._taeda_forget(name, "_parameters")
                 self.register_parameter(name, value)
             elif isinstance(value, Buffer) or name in self.__dict__.get("_buffers", ()):
-                self._assign_buffer(name, value)
+                self._taeda_assign_buffer(name, value)
             else:
-                self._assign_plain(name, value)
+                self._taeda_assign_plain(name, value)
         elif isinstance(value, Registration):
-            self._assign_child(name, value)
+            self._taeda_assign_child(name, value)
         elif name in self.__dict__:
-            self._assign_plain(name, value)
+            self._taeda_assign_plain(name, value)
         else:
             object.__setattr__(self, name, value)
             note_change()
 
-    def _assign_buffer(self, name: str, value: Any) -> None:
+    def _taeda_assign_buffer(self, name: str, value: Any) -> None:
         if value is not None:
-            self._refuse_under("_parameters", name, value)
-            self._refuse_under("_modules", name, value)
+            self._taeda_refuse_under("_parameters", name, value)
+            self._taeda_refuse_under("_modules", name, value)
         known = name in self.__dict__.get("_buffers", ())
         persistent = getattr(value, "persistent", None) if isinstance(value, Buffer) else None
         if persistent is None:
             persistent = not (known and name in self._non_persistent_buffers_set)
         self.register_buffer(name, value, persistent)
 
-    def _assign_child(self, name: str, value: Any) -> None:
-        self._ready("_modules")
-        self._refuse_under("_parameters", name, value)
-        self._forget(name, "_modules")
-        self._modules[name] = self._registered_child(name, value)
+    def _taeda_assign_child(self, name: str, value: Any) -> None:
+        self._taeda_ready("_modules")
+        self._taeda_refuse_under("_parameters", name, value)
+        self._taeda_forget(name, "_modules")
+        self._modules[name] = self._taeda_registered_child(name, value)
 
-    def _assign_plain(self, name: str, value: Any) -> None:
+    def _taeda_assign_plain(self, name: str, value: Any) -> None:
         """A value that is no member: refused under a member's name, unless it is None."""
         for table in TABLES:
             members = self.__dict__.get(table)
             if members is not None and name in members:
-                return self._assign_placeholder(table, name, value)
+                return self._taeda_assign_placeholder(table, name, value)
         same = name in self.__dict__ and self.__dict__[name] is value
         object.__setattr__(self, name, value)
         if name in TABLES:
@@ -167,7 +167,7 @@ class Registration:
             note_change()
         return None
 
-    def _refuse_under(self, table: str, name: str, value: Any) -> None:
+    def _taeda_refuse_under(self, table: str, name: str, value: Any) -> None:
         """Raises TypeError if `name` stands for a member of another kind."""
         if name in self.__dict__.get(table, ()):
             kind, wanted = _EXPECTED[table]
@@ -176,17 +176,17 @@ class Registration:
                 f"{remark(value)}"
             )
 
-    def _assign_placeholder(self, table: str, name: str, value: Any) -> None:
+    def _taeda_assign_placeholder(self, table: str, name: str, value: Any) -> None:
         if value is not None:
-            self._refuse_under(table, name, value)
+            self._taeda_refuse_under(table, name, value)
         if table == "_parameters":
             self.register_parameter(name, None)
         elif table == "_buffers":
-            self._assign_buffer(name, None)
+            self._taeda_assign_buffer(name, None)
         else:
-            self._modules[name] = self._registered_child(name, None)
+            self._modules[name] = self._taeda_registered_child(name, None)
 
-    def _forget(self, name: str, keep: str) -> None:
+    def _taeda_forget(self, name: str, keep: str) -> None:
         """Drop `name` wherever it stands, except in the table `keep`."""
         attributes = self.__dict__
         for table in TABLES:

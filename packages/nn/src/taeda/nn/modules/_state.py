@@ -60,14 +60,14 @@ class State(Hooks, Traversal):
             "override it to keep extra state."
         )
 
-    def _has_extra(self, method: str) -> bool:
+    def _taeda_has_extra(self, method: str) -> bool:
         return getattr(type(self), method) is not getattr(State, method)
 
     # ---- hooks ----
 
     def register_state_dict_pre_hook(self, hook: Hook) -> RemovableHandle:
         """Run `hook(module, prefix, keep_vars)` before the state of this module is collected."""
-        return self._add_hook(self._state_dict_pre_hooks, hook)
+        return self._taeda_add_hook(self._state_dict_pre_hooks, hook)
 
     def register_state_dict_post_hook(self, hook: Hook) -> RemovableHandle:
         """Run `hook(module, state_dict, prefix, local_metadata)` afterwards; it edits the dict in place."""
@@ -76,11 +76,11 @@ class State(Hooks, Traversal):
             if hook(module, state_dict, prefix, local_metadata) is not None:
                 raise RuntimeError("state_dict post-hook must return None")
 
-        return self._add_hook(self._state_dict_hooks, checked)
+        return self._taeda_add_hook(self._state_dict_hooks, checked)
 
     def _register_state_dict_hook(self, hook: Hook) -> RemovableHandle:
         """As the public post hook, but what it returns replaces the state dict."""
-        return self._add_hook(self._state_dict_hooks, hook)
+        return self._taeda_add_hook(self._state_dict_hooks, hook)
 
     def register_load_state_dict_pre_hook(self, hook: Hook) -> RemovableHandle:
         """Run `hook(module, state_dict, prefix, local_metadata, strict, missing, unexpected,
@@ -91,11 +91,11 @@ class State(Hooks, Traversal):
     def _register_load_state_dict_pre_hook(
         self, hook: Hook, with_module: bool = False
     ) -> RemovableHandle:
-        return self._add_hook(self._load_state_dict_pre_hooks, _LoadHook(hook, with_module))
+        return self._taeda_add_hook(self._load_state_dict_pre_hooks, _LoadHook(hook, with_module))
 
     def register_load_state_dict_post_hook(self, hook: Hook) -> RemovableHandle:
         """Run `hook(module, incompatible_keys)` after this module was loaded; it may edit the lists."""
-        return self._add_hook(self._load_state_dict_post_hooks, hook)
+        return self._taeda_add_hook(self._load_state_dict_post_hooks, hook)
 
     # ---- write ----
 
@@ -139,7 +139,7 @@ class State(Hooks, Traversal):
             destination = destination if replaced is None else replaced
         return destination
 
-    def _persistent(self) -> dict[str, Tensor | None]:
+    def _taeda_persistent(self) -> dict[str, Tensor | None]:
         """Own parameters and persistent buffers by name."""
         hidden = self._non_persistent_buffers_set
         kept = {name: b for name, b in self._buffers.items() if name not in hidden}
@@ -149,10 +149,10 @@ class State(Hooks, Traversal):
         self, destination: MutableMapping[str, Any], prefix: str, keep_vars: bool
     ) -> None:
         """Write what belongs to this module alone; overridden by modules with a state of another form."""
-        for name, tensor in self._persistent().items():
+        for name, tensor in self._taeda_persistent().items():
             if tensor is not None:
                 destination[prefix + name] = tensor if keep_vars else tensor.detach()
-        if self._has_extra("get_extra_state"):
+        if self._taeda_has_extra("get_extra_state"):
             destination[prefix + EXTRA_STATE] = self.get_extra_state()
 
     # ---- read ----
@@ -198,20 +198,20 @@ class State(Hooks, Traversal):
                 error_msgs,
             )
         assign = local_metadata.get("assign_to_params_buffers", False)
-        for name, target in self._persistent().items():
+        for name, target in self._taeda_persistent().items():
             if target is None:
                 continue
             key = prefix + name
             if key in state_dict:
-                problem = self._load_tensor(name, target, key, state_dict[key], assign)
+                problem = self._taeda_load_tensor(name, target, key, state_dict[key], assign)
                 error_msgs.extend([problem] if problem else [])
             elif strict:
                 missing_keys.append(key)
-        self._load_extra(state_dict, prefix, strict, missing_keys, unexpected_keys)
+        self._taeda_load_extra(state_dict, prefix, strict, missing_keys, unexpected_keys)
         if strict:
-            unexpected_keys.extend(self._unknown_keys(state_dict, prefix))
+            unexpected_keys.extend(self._taeda_unknown_keys(state_dict, prefix))
 
-    def _load_extra(
+    def _taeda_load_extra(
         self,
         state_dict: Mapping[str, Any],
         prefix: str,
@@ -220,7 +220,7 @@ class State(Hooks, Traversal):
         unexpected_keys: list[str],
     ) -> None:
         key = prefix + EXTRA_STATE
-        if self._has_extra("set_extra_state"):
+        if self._taeda_has_extra("set_extra_state"):
             if key in state_dict:
                 self.set_extra_state(state_dict[key])
             elif strict:
@@ -228,8 +228,8 @@ class State(Hooks, Traversal):
         elif strict and key in state_dict:
             unexpected_keys.append(key)
 
-    def _unknown_keys(self, state_dict: Mapping[str, Any], prefix: str) -> list[str]:
-        known = self._persistent()
+    def _taeda_unknown_keys(self, state_dict: Mapping[str, Any], prefix: str) -> list[str]:
+        known = self._taeda_persistent()
         unknown = []
         for key in state_dict:
             if key.startswith(prefix) and key != prefix + EXTRA_STATE:
@@ -238,7 +238,7 @@ class State(Hooks, Traversal):
                     unknown.append(key)
         return unknown
 
-    def _load_tensor(
+    def _taeda_load_tensor(
         self, name: str, target: Tensor, key: str, value: Any, assign: bool
     ) -> str | None:
         """Load one tensor; a sentence if that is not possible."""
@@ -249,7 +249,7 @@ class State(Hooks, Traversal):
             )
         lazy = is_lazy(target)
         if is_lazy(value):
-            return self._load_lazy(name, target, key, value, assign)
+            return self._taeda_load_lazy(name, target, key, value, assign)
         if not lazy and target.dim() == 0 and value.dim() == 1 and len(value) == 1:
             value = value[0]
         if not lazy and value.shape != target.shape:
@@ -263,7 +263,7 @@ class State(Hooks, Traversal):
                 "the current model, which is a no-op. (Did you mean to pass `assign=True`?)",
             )
         try:
-            self._put(name, target, value, assign)
+            self._taeda_put(name, target, value, assign)
         except MemoryError:
             raise
         except Exception as error:  # noqa: BLE001 - all problems of a checkpoint are reported together
@@ -274,7 +274,7 @@ class State(Hooks, Traversal):
             )
         return None
 
-    def _load_lazy(
+    def _taeda_load_lazy(
         self, name: str, target: Tensor, key: str, value: Any, assign: bool
     ) -> str | None:
         """Load what has no values: nothing, where there are none either."""
@@ -288,7 +288,7 @@ class State(Hooks, Traversal):
             setattr(self, name, value)
         return None
 
-    def _put(self, name: str, target: Tensor, value: Tensor, assign: bool) -> None:
+    def _taeda_put(self, name: str, target: Tensor, value: Tensor, assign: bool) -> None:
         with taeda.no_grad():
             if get_swap_module_params_on_conversion():
                 loaded = target.module_load(value, assign=assign)

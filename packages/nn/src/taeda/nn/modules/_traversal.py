@@ -137,7 +137,7 @@ class Traversal(Registration):
 
     def get_parameter(self, target: str) -> Parameter:
         """The parameter at a dotted path. Raises AttributeError."""
-        found = self._get_member(target)
+        found = self._taeda_get_member(target)
         if not isinstance(found, Parameter):
             raise AttributeError(f"`{target}` is not an nn.Parameter")
         return found
@@ -145,12 +145,12 @@ class Traversal(Registration):
     def get_buffer(self, target: str) -> Tensor:
         """The buffer at a dotted path. Raises AttributeError."""
         path, _, name = target.rpartition(".")
-        found = self._get_member(target)
+        found = self._taeda_get_member(target)
         if name not in self.get_submodule(path)._buffers:
             raise AttributeError(f"`{target}` is not a buffer")
         return found
 
-    def _get_member(self, target: str) -> Any:
+    def _taeda_get_member(self, target: str) -> Any:
         path, _, name = target.rpartition(".")
         module = self.get_submodule(path)
         if not hasattr(module, name):

@@ -65,7 +65,7 @@ class _Switchable(Module):
     def extra_repr(self) -> str:
         return "inplace=True" if self.inplace else ""
 
-    def _options(self, *shown: str) -> str:
+    def _taeda_options(self, *shown: str) -> str:
         """The options of a text, with `inplace` where it is set."""
         return ", ".join([*shown, "inplace=True"] if self.inplace else shown)
 
@@ -120,7 +120,7 @@ class Threshold(_Switchable):
         return F.threshold(input, self.threshold, self.value, self.inplace)
 
     def extra_repr(self) -> str:
-        return self._options(f"threshold={self.threshold}", f"value={self.value}")
+        return self._taeda_options(f"threshold={self.threshold}", f"value={self.value}")
 
 
 class Hardtanh(_Switchable):
@@ -151,15 +151,15 @@ class Hardtanh(_Switchable):
         max_value: float | None = None,
     ) -> None:
         super().__init__(inplace)
-        self.min_val = self._former("min_value", min_value, "min_val", min_val)
-        self.max_val = self._former("max_value", max_value, "max_val", max_val)
+        self.min_val = self._taeda_former("min_value", min_value, "min_val", min_val)
+        self.max_val = self._taeda_former("max_value", max_value, "max_val", max_val)
         if self.max_val <= self.min_val:
             raise ValueError(
                 f"max_val must be larger than min_val, got min_val={self.min_val} and max_val={self.max_val}"
             )
 
     @staticmethod
-    def _former(old: str, given: float | None, name: str, value: float) -> float:
+    def _taeda_former(old: str, given: float | None, name: str, value: float) -> float:
         if given is None:
             return value
         warn(
@@ -173,7 +173,7 @@ class Hardtanh(_Switchable):
         return F.hardtanh(input, self.min_val, self.max_val, self.inplace)
 
     def extra_repr(self) -> str:
-        return self._options(f"min_val={self.min_val}", f"max_val={self.max_val}")
+        return self._taeda_options(f"min_val={self.min_val}", f"max_val={self.max_val}")
 
 
 class ReLU6(Hardtanh):
@@ -197,7 +197,7 @@ class ReLU6(Hardtanh):
         super().__init__(0.0, 6.0, inplace)
 
     def extra_repr(self) -> str:
-        return self._options()
+        return self._taeda_options()
 
 
 class LeakyReLU(_Switchable):
@@ -225,7 +225,7 @@ class LeakyReLU(_Switchable):
         return F.leaky_relu(input, self.negative_slope, self.inplace)
 
     def extra_repr(self) -> str:
-        return self._options(f"negative_slope={self.negative_slope}")
+        return self._taeda_options(f"negative_slope={self.negative_slope}")
 
 
 class RReLU(_Switchable):
@@ -259,7 +259,7 @@ class RReLU(_Switchable):
         return F.rrelu(input, self.lower, self.upper, self.training, self.inplace)
 
     def extra_repr(self) -> str:
-        return self._options(f"lower={self.lower}", f"upper={self.upper}")
+        return self._taeda_options(f"lower={self.lower}", f"upper={self.upper}")
 
 
 class PReLU(Module):
@@ -585,7 +585,7 @@ class _Alpha(_Switchable):
         self.alpha = alpha
 
     def extra_repr(self) -> str:
-        return self._options(f"alpha={self.alpha}")
+        return self._taeda_options(f"alpha={self.alpha}")
 
 
 class ELU(_Alpha):

@@ -110,7 +110,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         input, target = (
             (input_, target_) if batched else (input_.unsqueeze(0), target_.unsqueeze(0))
         )
-        self._check(input, target)
+        self._taeda_check(input, target)
         head = self.head(input)
         head_log = log_softmax(head, 1)
         in_shortlist = target < self.shortlist_size
@@ -129,7 +129,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         loss = (-output).mean()
         return _ASMoutput(output if batched else output.squeeze(0), loss)
 
-    def _check(self, input: Tensor, target: Tensor) -> None:
+    def _taeda_check(self, input: Tensor, target: Tensor) -> None:
         if input.dim() != 2 or input.size(0) != target.size(0):
             raise RuntimeError(
                 "Input and target should have the same size in the batch dimension: got "
@@ -146,9 +146,9 @@ class AdaptiveLogSoftmaxWithLoss(Module):
 
     def log_prob(self, input: Tensor) -> Tensor:
         """Log-probabilities (N, n_classes) of all classes."""
-        return self._all_log_probs(input, self.head(input))
+        return self._taeda_all_log_probs(input, self.head(input))
 
-    def _all_log_probs(self, input: Tensor, head: Tensor) -> Tensor:
+    def _taeda_all_log_probs(self, input: Tensor, head: Tensor) -> Tensor:
         head_log = log_softmax(head, 1)
         parts = [head_log[:, : self.shortlist_size]]
         for i, cluster in enumerate(self.tail):
@@ -163,5 +163,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         outside = (output >= self.shortlist_size).nonzero().squeeze(1)
         if outside.numel() == 0:
             return output
-        log = self._all_log_probs(input.index_select(0, outside), head.index_select(0, outside))
+        log = self._taeda_all_log_probs(
+            input.index_select(0, outside), head.index_select(0, outside)
+        )
         return output.index_copy(0, outside, log.argmax(1))

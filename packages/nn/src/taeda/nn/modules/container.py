@@ -27,12 +27,12 @@ def wrap_index(index: Any, length: int, what: Module) -> int:
 class _Numbered(Module):
     """Children under the names "0", "1", ..."""
 
-    def _child_name(self, index: Any) -> str:
+    def _taeda_child_name(self, index: Any) -> str:
         """The name of the child at a place; containers made of a dict have names of their own."""
         at = wrap_index(index, len(self), self)
         return next(itertools.islice(self._modules, at, None))
 
-    def _replace_all(self, modules: Iterable[Module]) -> None:
+    def _taeda_replace_all(self, modules: Iterable[Module]) -> None:
         modules = list(modules)
         self._modules.clear()
         for i, module in enumerate(modules):
@@ -79,18 +79,18 @@ class Sequential(_Numbered):
     def __getitem__(self, index: slice | int) -> Any:
         if isinstance(index, slice):
             return type(self)(OrderedDict(list(self._modules.items())[index]))
-        return self._modules[self._child_name(index)]
+        return self._modules[self._taeda_child_name(index)]
 
     def __setitem__(self, index: int, module: Module) -> None:
-        setattr(self, self._child_name(index), module)
+        setattr(self, self._taeda_child_name(index), module)
 
     def __delitem__(self, index: slice | int) -> None:
         if isinstance(index, slice):
             for name in list(self._modules)[index]:
                 delattr(self, name)
         else:
-            delattr(self, self._child_name(index))
-        self._replace_all(self._modules.values())
+            delattr(self, self._taeda_child_name(index))
+        self._taeda_replace_all(self._modules.values())
 
     def append(self, module: Module) -> Self:
         """Add a module at the end."""
@@ -106,7 +106,7 @@ class Sequential(_Numbered):
             raise IndexError(f"Index out of range: {index} for a Sequential of length {length}")
         modules = list(self)
         modules.insert(index + length if index < 0 else index, module)
-        self._replace_all(modules)
+        self._taeda_replace_all(modules)
         return self
 
     def extend(self, sequential: Iterable[Module]) -> Self:
@@ -136,7 +136,7 @@ class Sequential(_Numbered):
         return self * other
 
     def __imul__(self, other: Any) -> Self:
-        self._replace_all(list(self) * _check_count(other))
+        self._taeda_replace_all(list(self) * _check_count(other))
         return self
 
 
@@ -173,16 +173,16 @@ class ModuleList(_Numbered):
     def __getitem__(self, index: int | slice) -> Any:
         if isinstance(index, slice):
             return type(self)(list(self)[index])
-        return self._modules[self._child_name(index)]
+        return self._modules[self._taeda_child_name(index)]
 
     def __setitem__(self, index: int, module: Module) -> None:
         setattr(self, str(wrap_index(index, len(self), self)), module)
 
     def __delitem__(self, index: int | slice) -> None:
         names = list(self._modules)
-        for name in names[index] if isinstance(index, slice) else [self._child_name(index)]:
+        for name in names[index] if isinstance(index, slice) else [self._taeda_child_name(index)]:
             delattr(self, name)
-        self._replace_all(self)
+        self._taeda_replace_all(self)
 
     def __iadd__(self, modules: Iterable[Module]) -> Self:
         return self.extend(modules)
@@ -194,7 +194,7 @@ class ModuleList(_Numbered):
         """Put a module before the one at `index`, as `list.insert` does."""
         modules = list(self)
         modules.insert(index, module)
-        self._replace_all(modules)
+        self._taeda_replace_all(modules)
 
     def append(self, module: Module) -> Self:
         """Add a module at the end."""

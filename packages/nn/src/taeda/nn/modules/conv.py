@@ -64,21 +64,21 @@ class _ConvNd(Module):
         self.output_padding = output_padding
         self.groups = groups
         self.padding_mode = padding_mode
-        self._reversed_padding_repeated_twice = self._pad_sizes()
-        self.weight = Parameter(taeda.empty(self._weight_shape(), device=device, dtype=dtype))
+        self._reversed_padding_repeated_twice = self._taeda_pad_sizes()
+        self.weight = Parameter(taeda.empty(self._taeda_weight_shape(), device=device, dtype=dtype))
         if bias:
             self.bias = Parameter(taeda.empty(out_channels, device=device, dtype=dtype))
         else:
             self.register_parameter("bias", None)
         self.reset_parameters()
 
-    def _weight_shape(self) -> tuple[int, ...]:
+    def _taeda_weight_shape(self) -> tuple[int, ...]:
         inner, outer = self.in_channels, self.out_channels
         if self.transposed:
             return inner, outer // self.groups, *self.kernel_size
         return outer, inner // self.groups, *self.kernel_size
 
-    def _pad_sizes(self) -> list[int]:
+    def _taeda_pad_sizes(self) -> list[int]:
         """Padding as `F.pad` wants it, for the modes other than zeros."""
         if not isinstance(self.padding, str):
             return list(_reverse_repeat_tuple(self.padding, 2))
@@ -143,8 +143,8 @@ def _check_options(
 class _Conv(_ConvNd):
     """A convolution; subclasses say its dimensions by two functions."""
 
-    _tuple: Callable[[Any], tuple[Any, ...]]
-    _run: Callable[..., Tensor]
+    _taeda_tuple: Callable[[Any], tuple[Any, ...]]
+    _taeda_run: Callable[..., Tensor]
 
     def __init__(
         self,
@@ -160,7 +160,7 @@ class _Conv(_ConvNd):
         device: Any = None,
         dtype: Any = None,
     ) -> None:
-        several = type(self)._tuple
+        several = type(self)._taeda_tuple
         super().__init__(
             in_channels,
             out_channels,
@@ -179,11 +179,11 @@ class _Conv(_ConvNd):
 
     def _conv_forward(self, input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
         if self.padding_mode == "zeros":
-            return self._run(
+            return self._taeda_run(
                 input, weight, bias, self.stride, self.padding, self.dilation, self.groups
             )
         padded = F.pad(input, self._reversed_padding_repeated_twice, self.padding_mode)
-        return self._run(padded, weight, bias, self.stride, 0, self.dilation, self.groups)
+        return self._taeda_run(padded, weight, bias, self.stride, 0, self.dilation, self.groups)
 
     def forward(self, input: Tensor) -> Tensor:
         """(N, in_channels, *) or (in_channels, *) to the same with out_channels."""
@@ -222,8 +222,8 @@ class Conv1d(_Conv):
     taeda.Size([2, 8, 2])
     """
 
-    _tuple = staticmethod(_single)
-    _run = staticmethod(F.conv1d)
+    _taeda_tuple = staticmethod(_single)
+    _taeda_run = staticmethod(F.conv1d)
 
 
 class Conv2d(_Conv):
@@ -260,8 +260,8 @@ class Conv2d(_Conv):
     taeda.Size([2, 8, 5, 5])
     """
 
-    _tuple = staticmethod(_pair)
-    _run = staticmethod(F.conv2d)
+    _taeda_tuple = staticmethod(_pair)
+    _taeda_run = staticmethod(F.conv2d)
 
 
 class Conv3d(_Conv):
@@ -295,8 +295,8 @@ class Conv3d(_Conv):
     taeda.Size([2, 8, 2, 2, 2])
     """
 
-    _tuple = staticmethod(_triple)
-    _run = staticmethod(F.conv3d)
+    _taeda_tuple = staticmethod(_triple)
+    _taeda_run = staticmethod(F.conv3d)
 
 
 # ---- transposed ----
@@ -305,8 +305,8 @@ class Conv3d(_Conv):
 class _ConvTransposeNd(_ConvNd):
     """A transposed convolution: the gradient of a convolution by its input."""
 
-    _tuple: Callable[[Any], tuple[Any, ...]]
-    _run: Callable[..., Tensor]
+    _taeda_tuple: Callable[[Any], tuple[Any, ...]]
+    _taeda_run: Callable[..., Tensor]
 
     def __init__(
         self,
@@ -327,7 +327,7 @@ class _ConvTransposeNd(_ConvNd):
             raise ValueError(
                 f'Only "zeros" padding mode is supported for {type(self).__name__}, got {padding_mode!r}'
             )
-        several = type(self)._tuple
+        several = type(self)._taeda_tuple
         super().__init__(
             in_channels,
             out_channels,
@@ -349,7 +349,7 @@ class _ConvTransposeNd(_ConvNd):
         possible.
         """
         extra = self._output_padding(input, output_size)
-        return self._run(
+        return self._taeda_run(
             input,
             self.weight,
             self.bias,
@@ -422,8 +422,8 @@ class ConvTranspose1d(_ConvTransposeNd):
     taeda.Size([2, 8, 11])
     """
 
-    _tuple = staticmethod(_single)
-    _run = staticmethod(F.conv_transpose1d)
+    _taeda_tuple = staticmethod(_single)
+    _taeda_run = staticmethod(F.conv_transpose1d)
 
 
 class ConvTranspose2d(_ConvTransposeNd):
@@ -458,8 +458,8 @@ class ConvTranspose2d(_ConvTransposeNd):
     taeda.Size([2, 8, 11, 11])
     """
 
-    _tuple = staticmethod(_pair)
-    _run = staticmethod(F.conv_transpose2d)
+    _taeda_tuple = staticmethod(_pair)
+    _taeda_run = staticmethod(F.conv_transpose2d)
 
 
 class ConvTranspose3d(_ConvTransposeNd):
@@ -494,8 +494,8 @@ class ConvTranspose3d(_ConvTransposeNd):
     taeda.Size([2, 8, 11, 11, 11])
     """
 
-    _tuple = staticmethod(_triple)
-    _run = staticmethod(F.conv_transpose3d)
+    _taeda_tuple = staticmethod(_triple)
+    _taeda_run = staticmethod(F.conv_transpose3d)
 
 
 # their file needs the classes above

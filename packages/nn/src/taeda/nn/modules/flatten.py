@@ -58,16 +58,16 @@ class Unflatten(Module):
     def __init__(self, dim: int | str, unflattened_size: Any) -> None:
         super().__init__()
         if isinstance(dim, int):
-            self._check_sizes(unflattened_size)
+            self._taeda_check_sizes(unflattened_size)
         elif isinstance(dim, str):
-            self._check_named(unflattened_size)
+            self._taeda_check_named(unflattened_size)
         else:
             raise TypeError(f"invalid argument type for dim parameter: {type(dim).__name__}")
         self.dim = dim
         self.unflattened_size = unflattened_size
 
     @staticmethod
-    def _check_sizes(sizes: Any) -> None:
+    def _taeda_check_sizes(sizes: Any) -> None:
         if not isinstance(sizes, (tuple, list, Size)):
             raise TypeError(
                 f"unflattened_size must be a tuple of ints, but found type {type(sizes).__name__}"
@@ -80,7 +80,7 @@ class Unflatten(Module):
                 )
 
     @staticmethod
-    def _check_named(sizes: Any) -> None:
+    def _taeda_check_named(sizes: Any) -> None:
         if not isinstance(sizes, tuple):
             raise TypeError(
                 f"unflattened_size must be a tuple of tuples, but found type {type(sizes).__name__}"

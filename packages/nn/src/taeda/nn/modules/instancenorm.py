@@ -23,7 +23,7 @@ __all__ = [
 class _InstanceNorm(_NormBase):
     """Normalises by the sample, or in evaluation mode by running statistics, if they are tracked."""
 
-    _spatial: int
+    _taeda_spatial: int
 
     def __init__(
         self,
@@ -42,19 +42,19 @@ class _InstanceNorm(_NormBase):
         )
 
     def _check_input_dim(self, input: Tensor) -> None:
-        check_rank(input, self._spatial + 1, self._spatial + 2)
+        check_rank(input, self._taeda_spatial + 1, self._taeda_spatial + 2)
 
     def forward(self, input: Tensor) -> Tensor:
         """(N, C, *) or (C, *), unchanged. Raises ValueError for another rank or number of channels."""
         self._check_input_dim(input)
-        channels = input.dim() - self._spatial - 1
+        channels = input.dim() - self._taeda_spatial - 1
         if input.size(channels) != self.num_features:
-            self._refuse_channels(channels, input.size(channels))
+            self._taeda_refuse_channels(channels, input.size(channels))
         if channels == 0:
-            return self._normalise(input.unsqueeze(0)).squeeze(0)
-        return self._normalise(input)
+            return self._taeda_normalise(input.unsqueeze(0)).squeeze(0)
+        return self._taeda_normalise(input)
 
-    def _refuse_channels(self, dim: int, size: int) -> None:
+    def _taeda_refuse_channels(self, dim: int, size: int) -> None:
         if self.affine:
             raise ValueError(
                 f"expected input's size at dim={dim} to match num_features ({self.num_features}), "
@@ -65,7 +65,7 @@ class _InstanceNorm(_NormBase):
             "passing in num_features, which is not used because affine=False",
         )
 
-    def _normalise(self, input: Tensor) -> Tensor:
+    def _taeda_normalise(self, input: Tensor) -> Tensor:
         return F.instance_norm(
             input,
             self.running_mean,
@@ -132,7 +132,7 @@ class InstanceNorm1d(_InstanceNorm):
     taeda.Size([2, 3, 4])
     """
 
-    _spatial = 1
+    _taeda_spatial = 1
 
 
 class InstanceNorm2d(_InstanceNorm):
@@ -162,7 +162,7 @@ class InstanceNorm2d(_InstanceNorm):
     taeda.Size([2, 3, 4, 4])
     """
 
-    _spatial = 2
+    _taeda_spatial = 2
 
 
 class InstanceNorm3d(_InstanceNorm):
@@ -192,7 +192,7 @@ class InstanceNorm3d(_InstanceNorm):
     taeda.Size([2, 3, 2, 4, 4])
     """
 
-    _spatial = 3
+    _taeda_spatial = 3
 
 
 class LazyInstanceNorm1d(_LazyNormBase, _InstanceNorm):  # type: ignore[misc]
@@ -221,7 +221,7 @@ class LazyInstanceNorm1d(_LazyNormBase, _InstanceNorm):  # type: ignore[misc]
     """
 
     cls_to_become = InstanceNorm1d
-    _spatial = 1
+    _taeda_spatial = 1
 
 
 class LazyInstanceNorm2d(_LazyNormBase, _InstanceNorm):  # type: ignore[misc]
@@ -250,7 +250,7 @@ class LazyInstanceNorm2d(_LazyNormBase, _InstanceNorm):  # type: ignore[misc]
     """
 
     cls_to_become = InstanceNorm2d
-    _spatial = 2
+    _taeda_spatial = 2
 
 
 class LazyInstanceNorm3d(_LazyNormBase, _InstanceNorm):  # type: ignore[misc]
@@ -279,4 +279,4 @@ class LazyInstanceNorm3d(_LazyNormBase, _InstanceNorm):  # type: ignore[misc]
     """
 
     cls_to_become = InstanceNorm3d
-    _spatial = 3
+    _taeda_spatial = 3

@@ -32,7 +32,7 @@ class LazyModuleMixin:
     def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
         """Uninitialized tensors have no shape, so they are written as they are."""
         module: Any = self
-        for name, tensor in module._persistent().items():
+        for name, tensor in module._taeda_persistent().items():
             if tensor is not None:
                 whole = is_lazy(tensor) or keep_vars
                 destination[prefix + name] = tensor if whole else tensor.detach()
@@ -55,7 +55,7 @@ def _own_tensors(module: Any) -> Any:
 
 def _materialize(module: Any, state_dict: Any, prefix: str, *_: Any) -> None:
     """Give shapes to what a state dict is about to fill."""
-    for name, tensor in module._persistent().items():
+    for name, tensor in module._taeda_persistent().items():
         key = prefix + name
         if tensor is not None and key in state_dict and is_lazy(tensor):
             source = state_dict[key]

@@ -57,7 +57,7 @@ class _LazyConv(LazyModuleMixin):
             )
         if not self.has_uninitialized_params():  # a state dict was loaded
             return
-        self.weight.materialize(module._weight_shape())
+        self.weight.materialize(module._taeda_weight_shape())
         if self.bias is not None:
             self.bias.materialize((module.out_channels,))
         self.reset_parameters()

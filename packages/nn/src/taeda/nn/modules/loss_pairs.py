@@ -45,7 +45,7 @@ class SoftMarginLoss(_Loss):
 
 
 class _MarginLoss(_Loss):
-    _margin = 0.0
+    _taeda_margin = 0.0
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class _MarginLoss(_Loss):
         reduction: str = "mean",
     ) -> None:
         super().__init__(size_average, reduce, reduction)
-        self.margin = self._margin if margin is None else margin
+        self.margin = self._taeda_margin if margin is None else margin
 
 
 class HingeEmbeddingLoss(_MarginLoss):
@@ -78,7 +78,7 @@ class HingeEmbeddingLoss(_MarginLoss):
     tensor(0.)
     """
 
-    _margin = 1.0
+    _taeda_margin = 1.0
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """Equal shapes."""

@@ -34,23 +34,23 @@ _TUPLES = {1: _pair, 2: _quadruple, 3: _ntuple(6)}
 class _PadNd(Module):
     """A padding of a fixed mode; subclasses say the number of spatial dimensions."""
 
-    _mode: str
-    _spatial: int
+    _taeda_mode: str
+    _taeda_spatial: int
 
     def __init__(self, padding: Any) -> None:
         super().__init__()
-        self.padding = _TUPLES[self._spatial](padding)
+        self.padding = _TUPLES[self._taeda_spatial](padding)
 
     def forward(self, input: Tensor) -> Tensor:
         """(N, C, *) or (C, *) with larger (or cut) spatial sizes."""
-        return F.pad(input, self.padding, self._mode)
+        return F.pad(input, self.padding, self._taeda_mode)
 
     def extra_repr(self) -> str:
         return f"{self.padding}"
 
 
 class _ConstantPadNd(_PadNd):
-    _mode = "constant"
+    _taeda_mode = "constant"
     value: float
 
     def __init__(self, padding: Any, value: float) -> None:
@@ -83,7 +83,7 @@ class ConstantPad1d(_ConstantPadNd):
     taeda.Size([1, 2, 8])
     """
 
-    _spatial = 1
+    _taeda_spatial = 1
 
 
 class ConstantPad2d(_ConstantPadNd):
@@ -104,7 +104,7 @@ class ConstantPad2d(_ConstantPadNd):
     taeda.Size([1, 2, 8, 8])
     """
 
-    _spatial = 2
+    _taeda_spatial = 2
 
 
 class ConstantPad3d(_ConstantPadNd):
@@ -125,7 +125,7 @@ class ConstantPad3d(_ConstantPadNd):
     taeda.Size([1, 2, 8, 8, 8])
     """
 
-    _spatial = 3
+    _taeda_spatial = 3
 
 
 class ZeroPad1d(ConstantPad1d):
@@ -201,7 +201,7 @@ class ZeroPad3d(ConstantPad3d):
 
 
 class _ReflectionPadNd(_PadNd):
-    _mode = "reflect"
+    _taeda_mode = "reflect"
 
 
 class ReflectionPad1d(_ReflectionPadNd):
@@ -221,7 +221,7 @@ class ReflectionPad1d(_ReflectionPadNd):
     taeda.Size([1, 2, 8])
     """
 
-    _spatial = 1
+    _taeda_spatial = 1
 
 
 class ReflectionPad2d(_ReflectionPadNd):
@@ -241,7 +241,7 @@ class ReflectionPad2d(_ReflectionPadNd):
     taeda.Size([1, 2, 8, 8])
     """
 
-    _spatial = 2
+    _taeda_spatial = 2
 
 
 class ReflectionPad3d(_ReflectionPadNd):
@@ -262,11 +262,11 @@ class ReflectionPad3d(_ReflectionPadNd):
     taeda.Size([1, 2, 8, 8, 8])
     """
 
-    _spatial = 3
+    _taeda_spatial = 3
 
 
 class _ReplicationPadNd(_PadNd):
-    _mode = "replicate"
+    _taeda_mode = "replicate"
 
 
 class ReplicationPad1d(_ReplicationPadNd):
@@ -286,7 +286,7 @@ class ReplicationPad1d(_ReplicationPadNd):
     taeda.Size([1, 2, 8])
     """
 
-    _spatial = 1
+    _taeda_spatial = 1
 
 
 class ReplicationPad2d(_ReplicationPadNd):
@@ -306,7 +306,7 @@ class ReplicationPad2d(_ReplicationPadNd):
     taeda.Size([1, 2, 8, 8])
     """
 
-    _spatial = 2
+    _taeda_spatial = 2
 
 
 class ReplicationPad3d(_ReplicationPadNd):
@@ -326,11 +326,11 @@ class ReplicationPad3d(_ReplicationPadNd):
     taeda.Size([1, 2, 8, 8, 8])
     """
 
-    _spatial = 3
+    _taeda_spatial = 3
 
 
 class _CircularPadNd(_PadNd):
-    _mode = "circular"
+    _taeda_mode = "circular"
 
 
 class CircularPad1d(_CircularPadNd):
@@ -350,7 +350,7 @@ class CircularPad1d(_CircularPadNd):
     taeda.Size([1, 2, 8])
     """
 
-    _spatial = 1
+    _taeda_spatial = 1
 
 
 class CircularPad2d(_CircularPadNd):
@@ -370,7 +370,7 @@ class CircularPad2d(_CircularPadNd):
     taeda.Size([1, 2, 8, 8])
     """
 
-    _spatial = 2
+    _taeda_spatial = 2
 
 
 class CircularPad3d(_CircularPadNd):
@@ -391,4 +391,4 @@ class CircularPad3d(_CircularPadNd):
     taeda.Size([1, 2, 8, 8, 8])
     """
 
-    _spatial = 3
+    _taeda_spatial = 3

@@ -122,7 +122,7 @@ class ParameterDict(_Entries):
         if parameters is not None:
             self.update(parameters)
 
-    def _attribute(self, key: str) -> str:
+    def _taeda_attribute(self, key: str) -> str:
         if not isinstance(key, str):
             raise TypeError(
                 f"keys of a ParameterDict are strings, got {key!r} of type {type(key).__name__}"
@@ -130,15 +130,15 @@ class ParameterDict(_Entries):
         return key
 
     def __getitem__(self, key: str) -> Any:
-        return getattr(self, self._attribute(key))
+        return getattr(self, self._taeda_attribute(key))
 
     def __setitem__(self, key: str, value: Any) -> None:
         self._keys[key] = None
-        setattr(self, self._attribute(key), _as_parameter(value))
+        setattr(self, self._taeda_attribute(key), _as_parameter(value))
 
     def __delitem__(self, key: str) -> None:
         del self._keys[key]
-        delattr(self, self._attribute(key))
+        delattr(self, self._taeda_attribute(key))
 
     def __len__(self) -> int:
         return len(self._keys)
@@ -177,7 +177,7 @@ class ParameterDict(_Entries):
         """Remove and return the last (key, value) pair."""
         key, _ = self._keys.popitem()
         value = self[key]
-        delattr(self, self._attribute(key))
+        delattr(self, self._taeda_attribute(key))
         return key, value
 
     def get(self, key: str, default: Any = None) -> Any:

@@ -64,7 +64,7 @@ class _MaxPoolNd(Module):
         self.return_indices = return_indices
         self.ceil_mode = ceil_mode
 
-    def _options(self) -> tuple[Any, ...]:
+    def _taeda_options(self) -> tuple[Any, ...]:
         return (
             self.kernel_size,
             self.stride,
@@ -105,7 +105,7 @@ class MaxPool1d(_MaxPoolNd):
 
     def forward(self, input: Tensor) -> Any:
         """The maxima, with their places if `return_indices`."""
-        return F.max_pool1d(input, *self._options())
+        return F.max_pool1d(input, *self._taeda_options())
 
 
 class MaxPool2d(_MaxPoolNd):
@@ -134,7 +134,7 @@ class MaxPool2d(_MaxPoolNd):
 
     def forward(self, input: Tensor) -> Any:
         """The maxima, with their places if `return_indices`."""
-        return F.max_pool2d(input, *self._options())
+        return F.max_pool2d(input, *self._taeda_options())
 
 
 class MaxPool3d(_MaxPoolNd):
@@ -163,7 +163,7 @@ class MaxPool3d(_MaxPoolNd):
 
     def forward(self, input: Tensor) -> Any:
         """The maxima, with their places if `return_indices`."""
-        return F.max_pool3d(input, *self._options())
+        return F.max_pool3d(input, *self._taeda_options())
 
 
 # ---- average ----
@@ -243,7 +243,7 @@ class _AvgPoolWithDivisor(_AvgPoolNd):
         self.count_include_pad = count_include_pad
         self.divisor_override = divisor_override
 
-    def _options(self) -> tuple[Any, ...]:
+    def _taeda_options(self) -> tuple[Any, ...]:
         return (
             self.kernel_size,
             self.stride,
@@ -282,7 +282,7 @@ class AvgPool2d(_AvgPoolWithDivisor):
 
     def forward(self, input: Tensor) -> Tensor:
         """(N, C, H, W) or (C, H, W)."""
-        return F.avg_pool2d(input, *self._options())
+        return F.avg_pool2d(input, *self._taeda_options())
 
 
 class AvgPool3d(_AvgPoolWithDivisor):
@@ -310,7 +310,7 @@ class AvgPool3d(_AvgPoolWithDivisor):
 
     def forward(self, input: Tensor) -> Tensor:
         """(N, C, D, H, W) or (C, D, H, W)."""
-        return F.avg_pool3d(input, *self._options())
+        return F.avg_pool3d(input, *self._taeda_options())
 
 
 class _LPPoolNd(Module):

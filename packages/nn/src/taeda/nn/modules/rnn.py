@@ -99,12 +99,12 @@ class RNNBase(Module):
         for layer in range(num_layers):
             for direction in ("", "_reverse")[: 1 + bidirectional]:
                 self._suffixes.append(f"_l{layer}{direction}")
-                for name, shape in self._shapes(layer).items():
+                for name, shape in self._taeda_shapes(layer).items():
                     made = Parameter(taeda.empty(shape, device=device, dtype=dtype))
                     setattr(self, name + self._suffixes[-1], made)
         self.reset_parameters()
 
-    def _shapes(self, layer: int) -> dict[str, tuple[int, ...]]:
+    def _taeda_shapes(self, layer: int) -> dict[str, tuple[int, ...]]:
         gates = _GATES[self.mode] * self.hidden_size
         output = self.proj_size or self.hidden_size
         below = output * (1 + self.bidirectional) if layer else self.input_size
@@ -131,7 +131,8 @@ class RNNBase(Module):
     def all_weights(self) -> list[list[Parameter]]:
         """The weights of every layer and direction."""
         return [
-            [getattr(self, name + suffix) for name in self._shapes(0)] for suffix in self._suffixes
+            [getattr(self, name + suffix) for name in self._taeda_shapes(0)]
+            for suffix in self._suffixes
         ]
 
     def extra_repr(self) -> str:
@@ -187,7 +188,9 @@ class RNNBase(Module):
         if tuple(hx.shape) != expected_hidden_size:
             raise RuntimeError(msg.format(expected_hidden_size, list(hx.shape)))
 
-    def _check_states(self, states: States, input: Tensor, batch_sizes: Tensor | None) -> None:
+    def _taeda_check_states(
+        self, states: States, input: Tensor, batch_sizes: Tensor | None
+    ) -> None:
         expected = self.get_expected_hidden_size(input, batch_sizes)
         if self.mode != "LSTM":
             self.check_hidden_size(states[0], expected)
@@ -204,7 +207,7 @@ class RNNBase(Module):
         Without `hx` the first states are zeros. Outputs are packed if the input is.
         """
         if isinstance(input, PackedSequence):
-            return self._forward_packed(input, hx)
+            return self._taeda_forward_packed(input, hx)
         if input.dim() not in (2, 3):
             raise ValueError(
                 f"{type(self).__name__}: Expected input to be 2D or 3D, got {input.dim()}D instead"
@@ -212,31 +215,35 @@ class RNNBase(Module):
         batched = input.dim() == 3
         dim = 0 if self.batch_first else 1
         rows = input if batched else input.unsqueeze(dim)
-        states = self._first_states(rows, hx, None, batched)
+        states = self._taeda_first_states(rows, hx, None, batched)
         self.check_input(rows, None)
-        self._check_states(states, rows, None)
-        output, states = self._run(rows.transpose(0, 1) if self.batch_first else rows, states, None)
+        self._taeda_check_states(states, rows, None)
+        output, states = self._taeda_run(
+            rows.transpose(0, 1) if self.batch_first else rows, states, None
+        )
         if self.batch_first:
             output = output.transpose(0, 1)
         if not batched:
             output, states = output.squeeze(dim), tuple(state.squeeze(1) for state in states)
-        return output, self._given_out(states)
+        return output, self._taeda_given_out(states)
 
-    def _forward_packed(self, packed: PackedSequence, hx: Any) -> tuple[PackedSequence, Any]:
+    def _taeda_forward_packed(self, packed: PackedSequence, hx: Any) -> tuple[PackedSequence, Any]:
         data, sizes, order, back = packed
-        states = self._first_states(data, hx, sizes, True)
+        states = self._taeda_first_states(data, hx, sizes, True)
         if hx is not None:
             states = tuple(_permuted(state, order) for state in states)
         self.check_input(data, sizes)
-        self._check_states(states, data, sizes)
-        output, states = self._run(data, states, sizes.tolist())
+        self._taeda_check_states(states, data, sizes)
+        output, states = self._taeda_run(data, states, sizes.tolist())
         states = tuple(_permuted(state, back) for state in states)
-        return PackedSequence(output, sizes, order, back), self._given_out(states)
+        return PackedSequence(output, sizes, order, back), self._taeda_given_out(states)
 
-    def _given_out(self, states: States) -> Any:
+    def _taeda_given_out(self, states: States) -> Any:
         return states if self.mode == "LSTM" else states[0]
 
-    def _first_states(self, rows: Tensor, hx: Any, sizes: Tensor | None, batched: bool) -> States:
+    def _taeda_first_states(
+        self, rows: Tensor, hx: Any, sizes: Tensor | None, batched: bool
+    ) -> States:
         lstm = self.mode == "LSTM"
         if hx is None:
             layers, batch, width = self.get_expected_hidden_size(rows, sizes)
@@ -256,13 +263,15 @@ class RNNBase(Module):
             )
         return states if batched else tuple(state.unsqueeze(1) for state in states)
 
-    def _run(self, rows: Tensor, states: States, sizes: list[int] | None) -> tuple[Tensor, States]:
+    def _taeda_run(
+        self, rows: Tensor, states: States, sizes: list[int] | None
+    ) -> tuple[Tensor, States]:
         """All layers over (T, N, F) or packed rows."""
-        weights = [self._weights(place) for place in range(len(self._suffixes))]
+        weights = [self._taeda_weights(place) for place in range(len(self._suffixes))]
         dropout = self.dropout if self.training else 0.0
         return walk_layers(self.mode, rows, states, weights, sizes, 1 + self.bidirectional, dropout)
 
-    def _weights(self, place: int) -> Weights:
+    def _taeda_weights(self, place: int) -> Weights:
         suffix = self._suffixes[place]
 
         def get(name: str, wanted: bool) -> Any:

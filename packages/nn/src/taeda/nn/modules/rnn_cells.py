@@ -71,7 +71,7 @@ class RNNCellBase(Module):
         shown = unusual(self, bias=True, nonlinearity="tanh")
         return ", ".join([str(self.input_size), str(self.hidden_size), *shown])
 
-    def _advance(
+    def _taeda_advance(
         self, step: Step, input: Tensor, hx: tuple[Tensor, ...] | None, count: int
     ) -> States:
         """One step from `count` states, which are zeros if not given."""
@@ -85,21 +85,21 @@ class RNNCellBase(Module):
             shape = (rows.size(0), self.hidden_size)
             states = (taeda.zeros(shape, dtype=rows.dtype, device=rows.device),) * count
         else:
-            self._check_ranks(hx)
+            self._taeda_check_ranks(hx)
             states = hx if batched else tuple(state.unsqueeze(0) for state in hx)
-        self._check_sizes(rows, states)
+        self._taeda_check_sizes(rows, states)
         weights = Weights(self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
         after = step(linear(rows, self.weight_ih, self.bias_ih), states, weights)
         return after if batched else tuple(state.squeeze(0) for state in after)
 
-    def _check_ranks(self, states: States) -> None:
+    def _taeda_check_ranks(self, states: States) -> None:
         for i, state in enumerate(states):
             if state.dim() not in (1, 2):
                 raise ValueError(
                     f"{type(self).__name__}: Expected hx[{i}] to be 1D or 2D, got {state.dim()}D instead"
                 )
 
-    def _check_sizes(self, rows: Tensor, states: States) -> None:
+    def _taeda_check_sizes(self, rows: Tensor, states: States) -> None:
         if rows.size(1) != self.input_size:
             raise RuntimeError(
                 f"input has inconsistent input_size: got {rows.size(1)} expected {self.input_size}"
@@ -151,7 +151,7 @@ class RNNCell(RNNCellBase):
         if self.nonlinearity not in ("tanh", "relu"):
             raise RuntimeError(f"Unknown nonlinearity: {self.nonlinearity}")
         step = tanh_step if self.nonlinearity == "tanh" else relu_step
-        return self._advance(step, input, None if hx is None else (hx,), 1)[0]
+        return self._taeda_advance(step, input, None if hx is None else (hx,), 1)[0]
 
 
 class LSTMCell(RNNCellBase):
@@ -189,7 +189,7 @@ class LSTMCell(RNNCellBase):
         """(N, input_size) or (input_size), to the next pair (h, c)."""
         if hx is not None:
             hx = (hx[0], hx[1])
-        hidden, cell = self._advance(lstm_step, input, hx, 2)
+        hidden, cell = self._taeda_advance(lstm_step, input, hx, 2)
         return hidden, cell
 
 
@@ -224,4 +224,4 @@ class GRUCell(RNNCellBase):
 
     def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
         """(N, input_size) or (input_size), to the next hidden state."""
-        return self._advance(gru_step, input, None if hx is None else (hx,), 1)[0]
+        return self._taeda_advance(gru_step, input, None if hx is None else (hx,), 1)[0]

@@ -25,7 +25,7 @@ class _Table(Module):
     padding_idx: int | None
     weight: Tensor
 
-    def _set_table(
+    def _taeda_set_table(
         self, weight: Tensor | None, freeze: bool, padding_idx: int | None, device: Any, dtype: Any
     ) -> None:
         count = self.num_embeddings
@@ -116,7 +116,7 @@ class Embedding(_Table):
         self.norm_type = norm_type
         self.scale_grad_by_freq = scale_grad_by_freq
         self.sparse = sparse
-        self._set_table(_weight, _freeze, padding_idx, device, dtype)
+        self._taeda_set_table(_weight, _freeze, padding_idx, device, dtype)
 
     def forward(self, input: Tensor) -> Tensor:
         """(*) of integers to (*, embedding_dim). Raises IndexError outside of the table."""
@@ -214,7 +214,7 @@ class EmbeddingBag(_Table):
         self.max_norm = max_norm
         self.norm_type = norm_type
         self.scale_grad_by_freq = scale_grad_by_freq
-        self._set_table(_weight, False, padding_idx, device, dtype)
+        self._taeda_set_table(_weight, False, padding_idx, device, dtype)
         self.mode = mode
         self.sparse = sparse
         self.include_last_offset = include_last_offset

@@ -99,8 +99,8 @@ class TransformerEncoder(Module):
         """(L, N, E), (N, L, E) with batch_first, or (L, E), unchanged. A nested tensor (N, L, E) takes no
         mask: `is_causal=True` asks for the causal one.
         """
-        if mask is None and not is_causal and self._packs(src, src_key_padding_mask):
-            return packed(src, src_key_padding_mask, self._run)  # type: ignore[arg-type]  # not None
+        if mask is None and not is_causal and self._taeda_packs(src, src_key_padding_mask):
+            return packed(src, src_key_padding_mask, self._taeda_run)  # type: ignore[arg-type]  # not None
         padding, mask = added_masks(src, src_key_padding_mask, mask, "src_key_padding_mask", "mask")
         batch_first = self.layers[0].self_attn.batch_first if len(self.layers) else False
         causal = _is_causal(mask, is_causal, _length(src, batch_first))
@@ -109,7 +109,7 @@ class TransformerEncoder(Module):
             output = layer(output, src_mask=mask, is_causal=causal, src_key_padding_mask=padding)
         return output if self.norm is None else self.norm(output)
 
-    def _packs(self, src: Tensor, padding: Tensor | None) -> bool:
+    def _taeda_packs(self, src: Tensor, padding: Tensor | None) -> bool:
         """Whether the batch is computed without its padding."""
         if self.training or not self.enable_nested_tensor or not len(self.layers):
             return False
@@ -118,7 +118,7 @@ class TransformerEncoder(Module):
         first = self.layers[0].self_attn.batch_first
         return first and is_packable(src, padding, [*self.parameters()], self.mask_check)
 
-    def _run(self, x: Tensor) -> Tensor:
+    def _taeda_run(self, x: Tensor) -> Tensor:
         for layer in self.layers:
             x = layer(x)
         return x if self.norm is None else self.norm(x)

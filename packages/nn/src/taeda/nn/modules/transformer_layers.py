@@ -36,7 +36,7 @@ class _TransformerLayer(Module):
     and a normalisation.
     """
 
-    _attentions: ClassVar[tuple[str, ...]]
+    _taeda_attentions: ClassVar[tuple[str, ...]]
 
     def __init__(
         self,
@@ -54,14 +54,14 @@ class _TransformerLayer(Module):
     ) -> None:
         super().__init__()
         made = {"bias": bias, "device": device, "dtype": dtype}
-        for name in self._attentions:
+        for name in self._taeda_attentions:
             attention = MultiheadAttention(d_model, nhead, dropout, batch_first=batch_first, **made)
             setattr(self, name, attention)
         self.linear1 = Linear(d_model, dim_feedforward, **made)
         self.dropout = Dropout(dropout)
         self.linear2 = Linear(dim_feedforward, d_model, **made)
         self.norm_first = norm_first
-        parts = range(1, len(self._attentions) + 2)
+        parts = range(1, len(self._taeda_attentions) + 2)
         for i in parts:
             setattr(self, f"norm{i}", LayerNorm(d_model, eps=layer_norm_eps, **made))
         for i in parts:
@@ -77,7 +77,7 @@ class _TransformerLayer(Module):
     ) -> Tensor:
         return self.dropout1(_attended(self.self_attn, x, x, mask, padding, is_causal))
 
-    def _network(self, x: Tensor) -> Tensor:
+    def _taeda_network(self, x: Tensor) -> Tensor:
         return self.linear2(self.dropout(self.activation(self.linear1(x))))
 
 
@@ -104,7 +104,7 @@ class TransformerEncoderLayer(_TransformerLayer):
     taeda.Size([5, 3, 8])
     """
 
-    _attentions = ("self_attn",)
+    _taeda_attentions = ("self_attn",)
 
     def forward(
         self,
@@ -127,7 +127,7 @@ class TransformerEncoderLayer(_TransformerLayer):
         return self.norm2(x + self._ff_block(x))
 
     def _ff_block(self, x: Tensor) -> Tensor:
-        return self.dropout2(self._network(x))
+        return self.dropout2(self._taeda_network(x))
 
 
 class TransformerDecoderLayer(_TransformerLayer):
@@ -152,7 +152,7 @@ class TransformerDecoderLayer(_TransformerLayer):
     taeda.Size([5, 3, 8])
     """
 
-    _attentions = ("self_attn", "multihead_attn")
+    _taeda_attentions = ("self_attn", "multihead_attn")
 
     def forward(
         self,
@@ -188,7 +188,7 @@ class TransformerDecoderLayer(_TransformerLayer):
         return self.dropout2(_attended(self.multihead_attn, x, memory, mask, padding, is_causal))
 
     def _ff_block(self, x: Tensor) -> Tensor:
-        return self.dropout3(self._network(x))
+        return self.dropout3(self._taeda_network(x))
 
 
 def _attended(

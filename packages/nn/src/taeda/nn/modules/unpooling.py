@@ -161,7 +161,7 @@ class _FractionalMaxPoolNd(Module):
         if self.output_ratio is not None and not all(0 < ratio < 1 for ratio in self.output_ratio):
             raise ValueError(f"output_ratio must be between 0 and 1 (got {output_ratio})")
 
-    def _options(self) -> tuple[Any, ...]:
+    def _taeda_options(self) -> tuple[Any, ...]:
         return (
             self.kernel_size,
             self.output_size,
@@ -190,7 +190,7 @@ class FractionalMaxPool2d(_FractionalMaxPoolNd):
 
     def forward(self, input: Tensor) -> Any:
         """The maxima, with their places if `return_indices`."""
-        return F.fractional_max_pool2d(input, *self._options())
+        return F.fractional_max_pool2d(input, *self._taeda_options())
 
 
 class FractionalMaxPool3d(_FractionalMaxPoolNd):
@@ -210,4 +210,4 @@ class FractionalMaxPool3d(_FractionalMaxPoolNd):
 
     def forward(self, input: Tensor) -> Any:
         """The maxima, with their places if `return_indices`."""
-        return F.fractional_max_pool3d(input, *self._options())
+        return F.fractional_max_pool3d(input, *self._taeda_options())

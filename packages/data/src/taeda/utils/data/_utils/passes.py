@@ -17,12 +17,39 @@ from .progress import bar
 
 __all__ = ["Pass", "SinglePass"]
 
+#: what a loader calls the kind of its data set, as DataLoader's `_DatasetKind.Iterable`
+ITERABLE = 1
+
+
+class OtherLoader:
+    """A loader of a library that is no DataLoader, and has what PyTorch's passes read of one. What ours read
+    beside that has its default.
+    """
+
+    batch_size = None
+    progress = seed_batches = False
+    watchdog = 60.0
+
+    def __init__(self, loader: Any) -> None:
+        self._other = loader
+        self._streams = loader._dataset_kind == ITERABLE
+        self._length_told = loader._IterableDataset_len_called
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._other, name)
+
+    def _resumed(self) -> None:
+        """It goes on from nowhere."""
+
+    def _expected_length(self) -> int:
+        return len(self._other)
+
 
 class Pass(ABC):
     """What both kinds share: the place in the epoch, and what happens to each batch on its way out."""
 
     def __init__(self, loader: Any) -> None:
-        self._loader = loader
+        self._loader = loader = loader if hasattr(loader, "_streams") else OtherLoader(loader)
         self._finished = False
         # drawn even without workers, so that their number changes no random order
         self._place: Place = loader._resumed() or Place(draw_seed(loader.generator))
