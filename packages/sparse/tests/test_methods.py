@@ -136,3 +136,19 @@ def test_claim_that_places_are_in_order_is_taken_and_taken_back():
     assert not x._coalesced_(False).is_coalesced()
     with pytest.raises(RuntimeError, match="sparse"):
         taeda.ones(2)._coalesced_(True)
+
+
+def test_new_of_a_tensor_by_coordinates_is_one():
+    x = taeda.sparse_coo_tensor([[0, 1]], [1.0, 2.0], (3,))
+    indices, values = taeda.tensor([[0, 2]]), taeda.tensor([5.0, 6.0], dtype=taeda.float64)
+    for made, size in ((x.new(indices, values, x.size()), 3), (x.new(indices, values), 3),
+                       (x.new(indices, values, (4,)), 4)):  # fmt: skip
+        assert (made.layout, made.shape, made.dtype) == (taeda.sparse_coo, (size,), taeda.float64)
+        assert made.to_dense().tolist() == [5, 0, 6, 0][:size]
+    for made, shape in (
+        (x.new(), (0,)),
+        (x.new(2, 3), (2, 3)),
+        (x.new(taeda.Size([2, 3])), (2, 3)),
+    ):
+        assert (made.layout, made.shape, made.dtype) == (taeda.sparse_coo, shape, taeda.float32)
+        assert made._nnz() == 0

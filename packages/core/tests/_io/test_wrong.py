@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import pickle
+
 import pytest
 
+import taeda
 from taeda._io.wrong import WRONG, is_big_endian
 
 BEGIN = {
@@ -46,3 +49,11 @@ def test_each_kind_is_recognised_first_by_its_own_beginning(kind):
 def test_a_checkpoint_is_none_of_them(first):
     assert not [kind.name for kind in WRONG if kind.recognises(first)]
     assert not is_big_endian(first)
+
+
+def test_programs_that_fall_back_on_an_unpickling_error_meet_one(tmp_path):
+    path = tmp_path / "page.pt"
+    path.write_bytes(b"<!DOCTYPE html>")
+    for kind in (RuntimeError, pickle.UnpicklingError):
+        with pytest.raises(kind, match="HTML page"):
+            taeda.load(path)

@@ -131,3 +131,13 @@ def test_a_variance_may_be_a_number_and_counts_as_at_least_eps():
         F.gaussian_nll_loss(x, y, -1)
     with pytest.raises(ValueError, match="most is not valid"):
         F.gaussian_nll_loss(x, y, 1.0, reduction="most")
+
+
+@pytest.mark.parametrize("loss", [F.mse_loss, F.l1_loss, F.smooth_l1_loss, F.huber_loss])
+@pytest.mark.filterwarnings("ignore:Using a target size")
+def test_sizes_that_do_not_broadcast_are_told_of_input_and_target(loss):
+    with pytest.raises(
+        RuntimeError, match=r"sizes 3 and 4 .* the shapes of input and target"
+    ) as told:
+        loss(taeda.ones(3), taeda.ones(4))
+    assert "broadcast_shapes" not in str(told.value)

@@ -13,6 +13,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from pickle import UnpicklingError
 from typing import Any, NoReturn
 
 __all__ = [
@@ -55,7 +56,7 @@ ITEM_BYTES = {
 }
 
 
-class FormatError(RuntimeError):
+class FormatError(RuntimeError, UnpicklingError):
     """A file that is no checkpoint of ours, or a damaged one; the message says what is wrong."""
 
 

@@ -130,7 +130,11 @@ def l1_loss(
 def _expanded(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
     if input.shape == target.shape:
         return input, target
-    shape = taeda.broadcast_shapes(input.shape, target.shape)
+    try:
+        shape = taeda.broadcast_shapes(input.shape, target.shape)
+    except RuntimeError as error:  # which names a function that nobody called
+        said = str(error).removeprefix("broadcast_shapes: ")
+        raise RuntimeError(f"{said}, the shapes of input and target") from None
     return input.expand(shape), target.expand(shape)
 
 
