@@ -333,7 +333,7 @@ def c_tests(session: nox.Session) -> None:
 def neighbours(session: nox.Session) -> None:
     """Packages that stand beside taeda work with it; libraries written for torch run on it.
 
-    `-- --suite zuko` runs the tests that a library ships in its sources, `-- --suite --all` those of eight.
+    `-- --suite zuko` runs the tests that a library ships in its sources, `-- --suite --all` all of them.
     """
     install(session, *NAMES, extra_groups=("neighbours", "test"))
     session.install("--no-deps", *groups("written-for-torch"))  # each would bring torch
