@@ -70,7 +70,7 @@ static PyObject *make_layout(PyObject *m, PyObject *args)
     if (known == 0) PyErr_Format(PyExc_TypeError, "make_layout: not a device: %R", device);
     if (known != 1 || sizes_from(size, sizes) < 0 || check_parts(parts) < 0) return NULL;
     td_tensor *t;
-    TD_PY(td_tensor_empty(&t, d, TD_META, (int)PyTuple_Size(size), sizes));
+    TD_PY(td_tensor_handle(&t, d, TD_META, (int)PyTuple_Size(size), sizes));
     PyObject *made = td_wrap_as((PyTypeObject *)cls, t);
     if (made) td_give_parts((PyTensor *)made, code, TD_DISPATCHES_CLAIM + place, parts);
     return made;

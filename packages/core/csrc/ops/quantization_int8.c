@@ -37,6 +37,12 @@ static td_status check_bytes(const char *op, td_dtype dtype)
                    td_dtypes[dtype].name);
 }
 
+/* numbers in the order of memory, as td_tensor_empty_like keeps it */
+static td_status as_it_lies(td_tensor **out, const td_tensor *x)
+{
+    return td_is_dense(x) ? td_cast(out, x, (td_dtype)x->dtype) : td_contiguous(out, x);
+}
+
 td_status td_op__quantize_int8(td_call *call)
 {
     static const char op[] = "_quantize_int8";
@@ -47,9 +53,9 @@ td_status td_op__quantize_int8(td_call *call)
     TD_TRY(check_bytes(op, dtype));
     TD_TRY(check_scale(op, TD_FLOAT(1)));
     TD_TRY(check_zero(op, TD_INT(2), dtype == TD_I8));
-    TD_TRY(td_tensor_empty(out, dtype, (td_device)x->device, x->ndim, x->sizes));
+    TD_TRY(td_tensor_empty_like(out, x, dtype));
     if (td_is_meta(x) || x->numel == 0) return TD_OK;
-    TD_TRY(td_contiguous(&dense, x));
+    TD_TRY(as_it_lies(&dense, x));
     td_steps steps = td_steps_of((float)TD_FLOAT(1), TD_INT(2), dtype == TD_I8);
     td_steps_quantize(&steps, td_data(dense), x->numel, td_data(*out));
     td_tensor_free(dense);
@@ -67,9 +73,9 @@ td_status td_op__dequantize_int8(td_call *call)
     TD_TRY(check_bytes(op, (td_dtype)x->dtype));
     TD_TRY(check_scale(op, TD_FLOAT(1)));
     TD_TRY(check_zero(op, TD_INT(2), with_sign));
-    TD_TRY(td_tensor_empty(out, TD_F32, (td_device)x->device, x->ndim, x->sizes));
+    TD_TRY(td_tensor_empty_like(out, x, TD_F32));
     if (td_is_meta(x) || x->numel == 0) return TD_OK;
-    TD_TRY(td_contiguous(&dense, x));
+    TD_TRY(as_it_lies(&dense, x));
     td_steps_floats(td_data(dense), (float)TD_FLOAT(1), TD_INT(2), with_sign, x->numel,
                     td_data(*out));
     td_tensor_free(dense);

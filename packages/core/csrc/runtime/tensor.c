@@ -67,6 +67,15 @@ static td_status no_room(int ndim, const int64_t *sizes, td_dtype dtype)
                    td_dtypes[dtype].name, td_shape_text(ndim, sizes, text));
 }
 
+td_status td_refuse_quantized(td_dtype dtype)
+{
+    if (td_category_of(dtype) != TD_CAT_QUANTIZED) return TD_OK;
+    return td_fail(TD_RUNTIME_ERROR,
+                   "%s is the dtype of quantized tensors, whose integers have a scale: use "
+                   "quantize_per_tensor, or uint8, int8 or int32 for plain integers",
+                   td_dtypes[dtype].name);
+}
+
 /* A tensor without strides yet, on a new storage of `elements` elements. */
 static td_status on_new_storage(td_tensor **out, td_dtype dtype, td_device device, int ndim,
                                 const int64_t *sizes, int64_t numel, int64_t elements)
@@ -99,6 +108,13 @@ static td_status check_rank(int ndim)
 td_status td_tensor_empty(td_tensor **out, td_dtype dtype, td_device device, int ndim,
                           const int64_t *sizes)
 {
+    TD_TRY(td_refuse_quantized(dtype));
+    return td_tensor_handle(out, dtype, device, ndim, sizes);
+}
+
+td_status td_tensor_handle(td_tensor **out, td_dtype dtype, td_device device, int ndim,
+                           const int64_t *sizes)
+{
     int64_t numel;
     TD_TRY(check_rank(ndim));
     TD_TRY(td_numel(ndim, sizes, &numel));
@@ -129,6 +145,7 @@ td_status td_tensor_empty_strided(td_tensor **out, td_dtype dtype, td_device dev
                                   const int64_t *sizes, const int64_t *strides)
 {
     int64_t numel, elements;
+    TD_TRY(td_refuse_quantized(dtype));
     TD_TRY(check_rank(ndim));
     TD_TRY(td_numel(ndim, sizes, &numel));
     TD_TRY(reach(ndim, sizes, strides, dtype, numel, &elements));
@@ -141,6 +158,7 @@ td_status td_tensor_empty_like(td_tensor **out, const td_tensor *like, td_dtype 
 {
     if (!td_is_dense(like))
         return td_tensor_empty(out, dtype, (td_device)like->device, like->ndim, like->sizes);
+    TD_TRY(td_refuse_quantized(dtype));
     TD_TRY(on_new_storage(out, dtype, (td_device)like->device, like->ndim, like->sizes, like->numel,
                           like->numel));
     copy_dims(like->ndim, (*out)->strides, like->strides);
@@ -161,6 +179,7 @@ td_status td_tensor_on_storage(td_tensor **out, td_storage *s, td_dtype dtype, i
 {
     int64_t numel;
     td_tensor *t = NULL;
+    if (s->device != TD_META) TD_TRY(td_refuse_quantized(dtype));
     TD_TRY(check_rank(ndim));
     TD_TRY(td_numel(ndim, sizes, &numel));
     TD_TRY(new_struct(&t, ndim));

@@ -107,8 +107,14 @@ static inline void td_unpin(td_storage *s)
 }
 
 /* ---- making tensors (runtime/tensor.c); every out pointer is set only on success ---- */
+/* Plain memory has no scale: a tensor of a quantized dtype is made of parts, and kernels have no
+ * row for one. */
+td_status td_refuse_quantized(td_dtype dtype);
 td_status td_tensor_empty(td_tensor **out, td_dtype dtype, td_device device, int ndim,
                           const int64_t *sizes);
+/* of any dtype: what stands for a tensor that is made of parts */
+td_status td_tensor_handle(td_tensor **out, td_dtype dtype, td_device device, int ndim,
+                           const int64_t *sizes);
 td_status td_tensor_empty_strided(td_tensor **out, td_dtype dtype, td_device device, int ndim,
                                   const int64_t *sizes, const int64_t *strides);
 /* Same dtype, device and shape as `like`; its strides too if it is dense without overlap, else

@@ -100,38 +100,95 @@ def test_rounded(name, dtype):
 
 
 CHANNELS = {
-    "permute": lambda x: x.permute(2, 0, 1),
-    "transpose": lambda x: x.transpose(0, 1),
-    "clone": lambda x: x.clone(),
-    "select_channel": lambda x: x[:, 1],
-    "select": lambda x: x[1],
-    "slice": lambda x: x[:, 1:],
-    "slice_other": lambda x: x[1:],
     "narrow": lambda x: x.narrow(1, 0, 2),
     "index_select": lambda x: x.index_select(1, taeda.tensor([2, 0])),
-    "cat": lambda x: taeda.cat([x, x], 1),
     "cat_other": lambda x: taeda.cat([x, x]),
-    "contiguous": lambda x: x.transpose(0, 1).contiguous(),
     "last": lambda x: x[..., 1],
-    "eq": lambda x: x == 0.0,
+    "one": lambda x: x[1, 2, 0, 1],
+    "none": lambda x: x[None],
+    "empty": lambda x: x[:0],
+    "slice_one": lambda x: x[:, 1:2],
+    "iterated": lambda x: list(x)[1],
+    "view_as": lambda x: x.view_as(x),
+    "ravel": lambda x: x.ravel(),
+    "swapaxes": lambda x: x.swapaxes(0, 1),
+    "movedim": lambda x: x.movedim(0, -1),
+    "tensor_split": lambda x: x.tensor_split(2, 1)[1],
+    "masked_select": lambda x: x.masked_select(x.dequantize() > 0),
+    "diagonal": lambda x: x.diagonal(0, 2, 3),
+    "tile": lambda x: x.tile(1, 2, 1, 1),
+    "repeat_interleave": lambda x: x.repeat_interleave(2, 1),
+    "unflatten": lambda x: x.unflatten(0, (1, 2)),
 }
+#: one number for all is asked, or memory
+ONE_SCALE = (
+    "as_strided stack max min max_dim sort topk amax max_pool1d max_pool2d relu nearest pad gt"
+).split()
+MOVES = {name: call for name, call in EXACT.items() if name not in ONE_SCALE} | CHANNELS
 
 
-@pytest.mark.parametrize("name", CHANNELS)
-def test_channels_go_along(name):
+#: channels along two dimensions, or numbers of different channels compared
+APART = {
+    *((name, axis) for name in ("argmax", "argsort", "view") for axis in range(4)),
+    ("pixel_shuffle", 1),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("axis", range(4))
+@pytest.mark.parametrize("name", MOVES)
+def test_channels_go_along(name, axis):
+    """What comes has the numbers of the same call on floats, or channels would lie along two dimensions."""
+    x = channels(2, 3, 2, 2, axis=axis)
+    wanted = MOVES[name](x.dequantize())
+    if (name, axis) in APART:
+        with pytest.raises(RuntimeError, match=r"a scale for each channel|more than one"):
+            MOVES[name](x)
+        return
+    made = MOVES[name](x)
+    if not made.is_quantized:
+        assert taeda.equal(made, wanted)
+        return
+    assert made.shape == wanted.shape
+    assert taeda.equal(made.dequantize(), wanted)
+    if made.qscheme() is taeda.per_channel_affine:
+        assert len(made.q_per_channel_scales()) == made.shape[made.q_per_channel_axis()]
+
+
+@pytest.mark.parametrize(
+    ("call", "axis"),
+    [
+        (lambda x: x.unsqueeze(0), 2), (lambda x: x.unsqueeze(-1), 1), (lambda x: x.flatten(2), 1),
+        (lambda x: x.permute(3, 1, 0, 2), 1), (lambda x: x.transpose(1, 2), 2), (lambda x: x[0], 0),
+        (lambda x: x[..., 1], 1), (lambda x: x[:, 1:2], 1), (lambda x: x[:0], 1), (lambda x: x[:, :0], 1),
+        (lambda x: x.chunk(2, 1)[1], 1), (lambda x: x.unbind(0)[1], 0), (lambda x: x[:, 1], None),
+        (lambda x: x.unbind(1)[1], None), (lambda x: x[None].expand(4, 2, 3, 2, 2), 2),
+    ],
+)  # fmt: skip
+def test_where_channels_lie_then(call, axis):
+    made = call(channels(2, 3, 2, 2, axis=1))
+    if axis is None:
+        assert made.qscheme() is taeda.per_tensor_affine
+    else:
+        assert made.q_per_channel_axis() == axis
+
+
+def test_channels_lie_along_one_dimension():
     x = channels(2, 3, 4, axis=1)
-    made, wanted = CHANNELS[name](x), CHANNELS[name](x.dequantize())
-    assert taeda.equal(made.dequantize() if made.is_quantized else made, wanted)
+    for call in (
+        lambda: x.view(3, 8), lambda: x.transpose(1, 2).reshape(-1, 2), lambda: x.flip(1).reshape(4, 6),
+    ):  # fmt: skip
+        with pytest.raises(RuntimeError, match="along more than one dimension"):
+            call()
+    assert x.flatten().q_per_channel_axis() == 0  # a scale for each number
 
 
 def test_what_needs_one_scale_refuses_channels():
     x = channels(2, 3, 4, axis=1)
     for call in (
-        lambda: x.view(-1),
         lambda: x.relu(),
         lambda: x.max(),
         lambda: x.mean(),
-        lambda: x.flip(1),
+        lambda: x.as_strided((2,), (1,)),
     ):
         with pytest.raises(RuntimeError, match="has a scale for each channel"):
             call()
@@ -145,6 +202,71 @@ def test_views_share_memory():
     assert x.dequantize()[:, 0].tolist() == [0.5, 0.5]
     x.relu_()
     assert float(x.dequantize().min()) >= 0.0
+
+
+def test_dimensions_of_the_tensor_itself():
+    for x in (numbers(2, 1, 3), channels(2, 1, 3)):
+        floats = x.dequantize()
+        for name, args in {
+            "transpose_": (0, 2), "swapaxes_": (0, 1), "unsqueeze_": (1,), "squeeze_": (), "t_": (),
+        }.items():  # fmt: skip
+            same = x
+            assert getattr(x, name)(*args) is same
+            getattr(floats, name)(*args)
+            assert taeda.equal(x.dequantize(), floats), name
+
+
+@pytest.mark.parametrize("name", ["hstack", "vstack", "dstack", "column_stack"])
+def test_joins_by_their_own_names(name):
+    a, b = numbers(2, 3), numbers(2, 3, scale=0.1, zero=10)
+    made = getattr(taeda, name)([a, b])
+    assert taeda.equal(made.dequantize(), getattr(taeda, name)([a.dequantize(), b.dequantize()]))
+    with pytest.raises(NotImplementedError):
+        getattr(taeda, name)([channels(2, 3), channels(2, 3)])
+
+
+def test_what_changes_no_number_gives_the_tensor():
+    x = numbers(2, 3, 4, 4)
+    for made in (
+        x.conj(), x.resolve_conj(), x.resolve_neg(), x.real, F.dropout(x, 0.5, False),
+        taeda.nn.Dropout(0.5).eval()(x), taeda.nn.Dropout2d(0.5).eval()(x),
+    ):  # fmt: skip
+        assert taeda.equal(made, x)
+    with pytest.raises(NotImplementedError, match="dropout: there is no kernel"):
+        F.dropout(x, 0.5, True)
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2, 3), (0, 3, 1, 2), (3, 2, 1, 0), (0, 2, 1, 3)])
+def test_numbers_lie_as_integers_do(order):
+    floats = taeda.randn(2, 3, 4, 5).permute(order)
+    x = taeda.quantize_per_tensor(floats, 0.1, 3, taeda.quint8)
+    assert x.stride() == x.dequantize().stride() == floats.stride()
+    assert taeda.equal(x.contiguous().dequantize(), x.dequantize())
+    apart = floats[..., ::2]
+    made = taeda.quantize_per_tensor(apart, 0.1, 3, taeda.quint8)
+    assert taeda.equal(made.dequantize(), x.dequantize()[..., ::2])
+    negative = taeda.quantize_per_tensor(taeda._neg_view(floats), 0.1, 3, taeda.quint8)
+    assert taeda.equal(negative, taeda.quantize_per_tensor(-floats, 0.1, 3, taeda.quint8))
+
+
+def test_memory_formats_and_sharing():
+    x = numbers(2, 3, 4, 5)
+    assert x.to(memory_format=taeda.channels_last).is_contiguous(memory_format=taeda.channels_last)
+    assert taeda.equal(taeda.full_like(x, 0.5), taeda.ones_like(x).fill_(0.5))
+    assert not x.is_shared()
+    for shared in (x, channels(2, 3)):
+        assert shared.share_memory_() is shared
+        assert shared.is_shared()
+
+
+def test_assignment_by_index():
+    x = numbers(4, 3)
+    floats = x.dequantize()
+    x[taeda.tensor([0, 2])] = 0.5
+    floats[taeda.tensor([0, 2])] = 0.5
+    x[floats < 0] = taeda.tensor(1.0, dtype=taeda.float64)
+    floats[floats < 0] = 1.0
+    assert taeda.allclose(x.dequantize(), floats)
 
 
 def test_joins_take_the_scale_of_the_first():

@@ -249,6 +249,7 @@ static td_status retyped(td_tensor **out, const td_tensor *self, td_dtype dtype,
                          const int64_t *sizes, const int64_t *strides, int64_t offset)
 {
     td_tensor *view;
+    TD_TRY(td_refuse_quantized(dtype));
     TD_TRY(td_tensor_view(&view, self, n, sizes, strides, offset));
     view->dtype = (uint8_t)dtype;
     /* memory of others, or bytes seen as numbers */

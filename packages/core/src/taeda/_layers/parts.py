@@ -81,7 +81,7 @@ def _is_viewable(x: Tensor, shape: tuple[int, ...]) -> bool:
     if x.is_contiguous():
         return True
     with hidden(DISPATCH_MODE, TRACE, FUNCTION_MODE, TRANSFORM):
-        like = taeda.empty_strided(x.shape, x.stride(), dtype=x.dtype, device="meta")
+        like = taeda.empty_strided(x.shape, x.stride(), dtype=taeda.uint8, device="meta")
         return like.reshape(shape)._is_view()
 
 

@@ -69,10 +69,13 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
     if not indices:
         _write(view, value)
         return
+    dtype = (
+        taeda.float32 if self.is_quantized else self.dtype
+    )  # floats are quantized as they are written
     if not isinstance(value, Tensor):
-        value = taeda.as_tensor(value, dtype=self.dtype)
+        value = taeda.as_tensor(value, dtype=dtype)
     elif value.dtype is not self.dtype and (value.dim() == 0 or _fills(value, indices)):
-        value = value.to(self.dtype)
+        value = value.to(dtype)
     taeda.index_put_(view, indices, _shrink(value, view, indices))
 
 

@@ -184,14 +184,14 @@ def is_shared(self: Tensor) -> bool:
     """
     if self.device.type == "cuda":
         return True
-    facts = _core.segment_facts(self)
-    return facts is not None and facts[0]
+    all_facts = [_core.segment_facts(part) for part in _with_memory(self)]
+    return all(facts is not None and facts[0] for facts in all_facts)
 
 
 @method
 def share_memory_(self: Tensor) -> Tensor:
     """Move the memory to where other processes can see it; views move along, `.grad` stays.
-    Returns the tensor.
+    Returns the tensor. Of a tensor that is made of others, each of them moves.
 
     No change if it is shared already, or on a CUDA device. RuntimeError if shared memory or file
     descriptors are out. A numpy array made from the tensor before keeps the old memory, and no
@@ -200,8 +200,17 @@ def share_memory_(self: Tensor) -> Tensor:
     from .._storage.sharing import share
 
     if self.device.type != "cuda":
-        share(self)
+        for part in _with_memory(self):
+            share(part)
     return self
+
+
+def _with_memory(x: Tensor) -> list[Tensor]:
+    """The tensor, or those that it is made of, which have memory."""
+    parts = _core.parts_of(x)
+    if parts is None:
+        return [x]
+    return [one for _, part in parts.named() for one in _with_memory(part)]
 
 
 @method

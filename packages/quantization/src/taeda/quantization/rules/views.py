@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import taeda
 from taeda import Tensor
-from taeda._core_api.layouts import dimension
 
+from .._affine import along
 from .._parts import Quantized, is_quantized, parts_of, per_tensor, tensor_of
-from ._registry import call, rule, same_scale, wrapped
+from ._registry import call, integers_in, rule, same_scale, wrapped
 
 #: computed on the integers, of tensors with one scale
 ROWS = """
@@ -34,51 +35,81 @@ def _register(row: str) -> None:
 
 
 def _of_channels(row: str, parts: Quantized, args: Any) -> Any:
-    """What is done with a scale for each channel, along the dimension that they have then."""
-    change = _CHANNELS.get(row)
-    return same_scale(row, *args) if change is None else change(row, parts, *args)
+    """What is done with a scale for each channel, along the dimension that they have then: the row is done
+    with the numbers of channels as well.
+    """
+    if row == "as_strided":
+        return same_scale(row, *args)  # refuses: memory has no channels
+    rest = [integers_in(x) for x in args[1:]]
+    made = call(row, parts.integers, *rest)
+    try:
+        channels = call(row, _channel_numbers(parts), *rest)
+    except RuntimeError:  # no view of them, as places of the dimension would lie along others
+        raise RuntimeError(_apart(row, parts)) from None
+    return _joined(row, parts, made, channels)
 
 
-def _moved(row: str, parts: Quantized, x: Tensor, *args: Any) -> Any:
-    """A permutation: channels go along."""
-    made = call(row, parts.integers, *args)
-    places = call(row, _ranks(parts), *args)
+def _apart(row: str, parts: Quantized) -> str:
+    return (
+        f"{row}: the channels of a tensor that is {parts.scheme} would lie along more than one dimension, "
+        "and scales lie along one: dequantize() first"
+    )
+
+
+def _channel_numbers(parts: Quantized) -> Tensor:
+    """The number of its channel for each place, without memory for each."""
     assert parts.axis is not None
-    return tensor_of(parts.like(made, list(places.shape).index(parts.axis + 2)))
+    count = taeda.arange(len(parts.scale), device=parts.integers.device)
+    return along(count, parts.axis, parts.integers.dim()).expand(parts.integers.shape)
 
 
-def _ranks(parts: Quantized) -> Tensor:
-    """A tensor without memory whose sizes tell its dimensions apart."""
-    sizes = range(2, parts.integers.dim() + 2)
-    return parts.integers.new_empty(1).expand(*sizes)
+def _joined(row: str, parts: Quantized, made: Any, channels: Any) -> Any:
+    """Integers with the scales of their channels; of lists each."""
+    if not isinstance(made, Tensor):
+        return type(made)([_joined(row, parts, *one) for one in zip(made, channels, strict=True)])
+    for dim, step in enumerate(channels.stride()):
+        if not step and channels.shape[dim]:  # the same along it
+            channels = channels.narrow(dim, 0, 1)
+    dims = [dim for dim in range(channels.dim()) if _varies(channels, dim)]
+    if len(dims) > 1:
+        raise RuntimeError(_apart(row, parts))
+    axis = dims[0] if dims else _axis_of_one(channels)
+    if axis is None:
+        return _of_one_channel(row, parts, made, int(channels.flatten()[0]))
+    return tensor_of(_picked(parts, made, axis, channels))
 
 
-def _select(row: str, parts: Quantized, x: Tensor, dim: int, index: int) -> Tensor:
-    """One channel has one scale; the others keep theirs."""
-    at = dimension(dim, x.dim())
-    made = call(row, parts.integers, dim, index)
-    axis = parts.axis
-    assert axis is not None
-    if at != axis:
-        return tensor_of(parts.like(made, axis - (at < axis)))
+def _varies(channels: Tensor, dim: int) -> bool:
+    """Whether places along a dimension are of different channels."""
+    return channels.shape[dim] > 1 and bool((channels != channels.narrow(dim, 0, 1)).any())
+
+
+def _axis_of_one(channels: Tensor) -> int | None:
+    """Of places that are all of one channel the dimension that it keeps; None if it was selected."""
+    kept = [
+        dim
+        for dim, (size, step) in enumerate(zip(channels.shape, channels.stride(), strict=True))
+        if step and (size == 1 or not channels.numel())
+    ]
+    return kept[0] if kept else None if channels.numel() else 0
+
+
+def _picked(parts: Quantized, made: Tensor, axis: int, channels: Tensor) -> Quantized:
+    if channels.numel():
+        for dim in reversed(range(channels.dim())):
+            channels = channels if dim == axis else channels.select(dim, 0)
+    else:  # any scale will do
+        channels = channels.new_zeros(made.shape[axis])
+    scale, zero = (part[channels] for part in (parts.scale, parts.zero_point))
+    return Quantized(made, parts.dtype, scale, zero, axis, parts.scheme)
+
+
+def _of_one_channel(row: str, parts: Quantized, made: Tensor, channel: int) -> Tensor:
     if parts.zero_point.is_floating_point():
-        raise RuntimeError("select: one channel with a zero point in float has no form of its own")
-    return per_tensor(made, parts.scale[index].item(), parts.zero_point[index].item(), parts.dtype)
+        raise RuntimeError(f"{row}: one channel with a zero point in float has no form of its own")
+    scale, zero = (part[channel].item() for part in (parts.scale, parts.zero_point))
+    return per_tensor(made, scale, zero, parts.dtype)
 
-
-def _slice(row: str, parts: Quantized, x: Tensor, dim: int = 0, *range: Any) -> Tensor:
-    """Channels that are left out leave their scales out."""
-    made = call(row, parts.integers, dim, *range)
-    if dimension(dim, x.dim()) != parts.axis:
-        return tensor_of(parts.like(made))
-    scale, zero = (call(row, part, 0, *range) for part in (parts.scale, parts.zero_point))
-    return tensor_of(Quantized(made, parts.dtype, scale, zero, parts.axis, parts.scheme))
-
-
-_CHANNELS = {
-    **dict.fromkeys(("permute", "transpose.int", "t", "numpy_T", "mT", "swapaxes", "swapdims"), _moved),
-    "select.int": _select, "slice.Tensor": _slice, "narrow": _slice, "index_select": _slice,
-}  # fmt: skip
 
 for _row in ROWS:
     _register(_row)
@@ -90,6 +121,17 @@ for _row in ROWS:
 @rule("alias", "detach")
 def alias(x: Tensor) -> Tensor:
     return tensor_of(parts_of(x, "detach"))
+
+
+@rule("resolve_conj", "resolve_neg", "conj", "real")
+def real(x: Tensor) -> Tensor:
+    """The numbers are real already."""
+    return x
+
+
+@rule("dropout", "feature_dropout", "alpha_dropout", "feature_alpha_dropout")
+def dropout(x: Tensor, p: float, train: bool) -> Any:
+    return NotImplemented if train and p else x
 
 
 @rule("clone")
@@ -120,7 +162,8 @@ def to_copy(
             f"a quantized tensor cannot be converted to {dtype}: use dequantize() for its numbers, "
             "int_repr() for its integers"
         )
-    made = parts.integers.to(device=device or x.device, copy=True)
+    how = memory_format or taeda.preserve_format
+    made = parts.integers.to(device=device or x.device, copy=True, memory_format=how)
     if parts.axis is None:
         return wrapped(made, parts)
     scale, zero = (part.to(made.device) for part in (parts.scale, parts.zero_point))
@@ -147,3 +190,25 @@ def _like(name: str, fill: float | None) -> None:
 _like("empty_like", None)
 _like("ones_like", 1.0)
 _like("zeros_like", 0.0)
+
+
+@rule("full_like")
+def full_like(x: Tensor, fill_value: Any, *how: Any) -> Any:
+    made = call("empty_like", x, *how)
+    return made.fill_(fill_value)
+
+
+# ---- dimensions of the tensor itself ----
+
+
+def _turned(row: str, method: str) -> None:
+    @rule(row)
+    def run(x: Tensor, *args: Any) -> Tensor:
+        x.data = getattr(x.detach(), method)(*args)
+        return x
+
+
+for (
+    _row
+) in "t_ transpose_ swapaxes_ swapdims_ unsqueeze_ squeeze_ squeeze_.dim squeeze_.dims".split():
+    _turned(_row, _row.partition(".")[0][:-1])

@@ -162,6 +162,19 @@ def stack(tensors: Any, dim: int = 0) -> Any:
     return tensor_of(first.like(taeda.stack(integers, dim)))
 
 
+def _beside(row: str) -> None:
+    @rule(row)
+    def run(tensors: Any) -> Any:
+        first, integers = _as_first(tensors, row)
+        if first.axis is not None:
+            return NotImplemented
+        return tensor_of(first.like(call(row, integers)))
+
+
+for _row in ("hstack", "vstack", "row_stack", "dstack", "column_stack"):
+    _beside(_row)
+
+
 @rule("constant_pad_nd", "pad")
 def pad(x: Tensor, pad: Any, *how: Any) -> Any:
     parts = one_scale(x, "pad")
