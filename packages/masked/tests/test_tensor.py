@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 import pickle
 
+import pytest
+from every_kind import KINDS, refused
 from masks import MASK, X, same_masked
 
 import taeda
@@ -31,3 +33,18 @@ def test_copies_and_files(tmp_path):
     ):  # fmt: skip
         same_masked(made, X, MASK)
         assert made.requires_grad and made.is_leaf
+
+
+ONE_OF_TWO = taeda.tensor([True, False])
+MADE_OF = {
+    "data": lambda x: taeda.masked.masked_tensor(x, ONE_OF_TWO),
+    "data as it is": lambda x: taeda.masked.as_masked_tensor(x, ONE_OF_TWO),
+    "mask": lambda x: taeda.masked.masked_tensor(taeda.ones(2), x),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("part", MADE_OF)
+def test_parts_are_plain_tensors(part, kind):
+    sentence = refused(MADE_OF[part], kind)
+    assert sentence.startswith(f"{part.split()[0]} must be ")

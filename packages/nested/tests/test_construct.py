@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from every_kind import KINDS, refused
 from ragged import equal_pieces
 
 import taeda
@@ -35,3 +36,35 @@ def test_parts_begin_at_integers(layout):
         for given in ((wrong, 1), (1, wrong)):
             with pytest.raises(TypeError, match=r"integer"):
                 nested.narrow(x, 1, *given, layout=layout)
+
+
+OFFSETS = taeda.tensor([0, 1, 2])
+MADE_OF = {
+    "nested_tensor": lambda x: taeda.nested.nested_tensor([x, x]),
+    "nested_tensor, jagged": lambda x: taeda.nested.nested_tensor([x], layout=taeda.jagged),
+    "as_nested_tensor": lambda x: taeda.nested.as_nested_tensor([x, x]),
+    "as_nested_tensor, jagged": lambda x: taeda.nested.as_nested_tensor([x], layout=taeda.jagged),
+    "values": lambda x: taeda.nested.nested_tensor_from_jagged(x, OFFSETS),
+    "offsets": lambda x: taeda.nested.nested_tensor_from_jagged(taeda.ones(2), x),
+    "lengths": lambda x: taeda.nested.nested_tensor_from_jagged(taeda.ones(2), lengths=x),
+    "narrow": lambda x: taeda.nested.narrow(x, 1, 0, 1, layout=taeda.jagged),
+    "narrow, strided": lambda x: taeda.nested.narrow(x, 1, 0, 1),
+    "masked_select": lambda x: taeda.nested.masked_select(x, taeda.ones(2, dtype=taeda.bool)),
+    "mask": lambda x: taeda.nested.masked_select(taeda.ones(2, 2), x),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("part", MADE_OF)
+def test_parts_are_plain_tensors(part, kind):
+    assert "must be a plain tensor, but got a" in refused(MADE_OF[part], kind)
+
+
+@pytest.mark.parametrize("name", ["nested_tensor", "as_nested_tensor"])
+def test_tensors_of_a_jagged_batch_have_one_dtype(name):
+    """The fraction of 2.7 would be cut off by the dtype of the first."""
+    parts = [taeda.tensor([1]), taeda.tensor([2.7])]
+    with pytest.raises(RuntimeError, match=r"must have one dtype, but got .*int64.*give dtype="):
+        getattr(taeda.nested, name)(parts, layout=taeda.jagged)
+    made = getattr(taeda.nested, name)(parts, layout=taeda.jagged, dtype=taeda.float64)
+    assert made.values().dtype is taeda.float64

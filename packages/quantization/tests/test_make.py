@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
+from every_kind import KINDS, refused
 
 import taeda
 
@@ -111,3 +112,29 @@ def test_integers_that_are_there_already():
     assert c.dequantize().tolist() == [[0.0, 0.5]]
     empty = taeda._empty_affine_quantized([2, 3], scale=0.5, zero_point=1, dtype=taeda.quint8)
     assert (tuple(empty.shape), empty.q_scale()) == ((2, 3), 0.5)
+
+
+ONES, ZEROS = taeda.ones(2), taeda.zeros(2, dtype=taeda.int64)
+MADE_OF = {
+    "input": lambda x: taeda.quantize_per_tensor(x, 0.1, 3, taeda.quint8),
+    "scale": lambda x: taeda.quantize_per_tensor(ONES, x, 3, taeda.quint8),
+    "zero_point": lambda x: taeda.quantize_per_tensor(ONES, 0.1, x, taeda.quint8),
+    "input of channels": lambda x: taeda.quantize_per_channel(x, ONES, ZEROS, 0, taeda.qint8),
+    "scales": lambda x: taeda.quantize_per_channel(ONES, x, ZEROS, 0, taeda.qint8),
+    "zero points": lambda x: taeda.quantize_per_channel(ONES, ONES, x, 0, taeda.qint8),
+    "input of a range": lambda x: taeda.quantize_per_tensor_dynamic(x, taeda.quint8, False),
+    "integers": lambda x: taeda._make_per_tensor_quantized_tensor(x, 0.1, 3),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("part", MADE_OF)
+def test_parts_are_plain_tensors(part, kind):
+    assert "must be a plain tensor, but got a" in refused(MADE_OF[part], kind)
+
+
+def test_half_precision_has_no_scale():
+    x = taeda.tensor([0.1, 2.0])
+    made = taeda.quantize_per_tensor_dynamic(x, taeda.float16, False)
+    assert taeda.equal(made, x.half())
+    assert taeda.equal(made.dequantize(), x.half().float())

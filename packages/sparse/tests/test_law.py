@@ -19,9 +19,10 @@ LAYOUTS = ("sparse_coo", "sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc")
 BLOCKED = ("sparse_bsr", "sparse_bsc")
 #: rows whose results say nothing of the elements
 UNSAID = {"empty_like", "new_empty"}
-#: no sample has what the rule takes with each layout (a number, a matrix, batches of one size); other tests
-#: have
+#: no sample has what the rule takes with each layout (a number, a complex one, a matrix, batches of one
+#: size); other tests have
 BY_HAND = {
+    "adjoint", "imag",
     "bmm", "div.Tensor", "div.Tensor_mode", "empty.memory_format", "floor_divide", "index.Tensor",
     "matmul.linalg", "mean.dim", "new_zeros", "permute", "permute_copy", "sum.dim_IntList",
     "transpose.int", "vstack", "zeros",

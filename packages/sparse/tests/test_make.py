@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from every_kind import KINDS, refused
 from sparse_tensors import DENSE, INDICES, VALUES, coo
 
 import taeda
@@ -94,3 +95,19 @@ def test_refused_rows(crow, col, fact):
 def test_a_false_claim_to_be_coalesced():
     with pytest.raises(RuntimeError, match="uncoalesced"):
         taeda.sparse_coo_tensor(INDICES, VALUES, is_coalesced=True, check_invariants=True)
+
+
+MADE_OF = {
+    "values": lambda x: taeda.sparse_coo_tensor([[0, 1]], x),
+    "indices": lambda x: taeda.sparse_coo_tensor(x, taeda.ones(2)),
+    "values of rows": lambda x: taeda.sparse_csr_tensor([0, 1, 2], [0, 1], x, (2, 2)),
+    "crow_indices": lambda x: taeda.sparse_csr_tensor(x, [0, 1], taeda.ones(2), (2, 2)),
+    "col_indices": lambda x: taeda.sparse_csr_tensor([0, 1, 2], x, taeda.ones(2), (2, 2)),
+    "values of blocks": lambda x: taeda.sparse_bsr_tensor([0, 1, 2], [0, 1], x),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("part", MADE_OF)
+def test_parts_are_plain_tensors(part, kind):
+    assert f"{part.split()[0]} must be a plain tensor, but got a" in refused(MADE_OF[part], kind)

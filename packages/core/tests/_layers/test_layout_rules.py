@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from every_kind import KINDS
 
 import taeda
-from taeda._layers.layout_rules import arguments_by_name, dimension, operator
+from taeda._layers.layout_rules import arguments_by_name, dimension, operator, require_plain
 
 
 def test_a_row_is_called_with_the_arguments_of_its_schema():
@@ -26,3 +27,16 @@ def test_dimensions_count_from_the_end_too(dim, rank, place):
 def test_a_dimension_that_is_none(dim, rank):
     with pytest.raises(IndexError, match=f"got {dim}"):
         dimension(dim, rank)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_parts_are_plain(kind):
+    with pytest.raises(
+        RuntimeError, match=r"values must be a plain tensor, but got a.*: use its \w+"
+    ):
+        require_plain("values", KINDS[kind]())
+
+
+def test_what_is_plain_is_taken():
+    for given in (taeda.ones(2), taeda.nn.Parameter(taeda.ones(2)), [1.0], None, 3):
+        require_plain("values", given)

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from taeda._layers.layout_rules import arguments_by_name, dimension, operator, register
+from taeda._layers.layout_rules import (
+    arguments_by_name,
+    dimension,
+    operator,
+    register,
+    require_plain,
+)
 from taeda._layers.written import Source, check_source, check_writes, version_of, writes
 
 __all__ = [
@@ -13,6 +19,7 @@ __all__ = [
     "dimension",
     "operator",
     "register",
+    "require_plain",
     "version_of",
     "writes",
 ]

@@ -9,7 +9,7 @@ import taeda
 
 from .._native import core as _core
 
-__all__ = ["Rule", "arguments_by_name", "dimension", "operator", "register"]
+__all__ = ["Rule", "arguments_by_name", "dimension", "operator", "register", "require_plain"]
 
 Rule = Callable[..., Any]
 
@@ -35,6 +35,26 @@ def operator(row: str) -> Rule:
 def arguments_by_name(row: str, args: Sequence[Any]) -> dict[str, Any]:
     """Arguments of a row by their names."""
     return dict(zip((name for name, _ in _core.op_parameters(row)), args, strict=True))
+
+
+def require_plain(what: str, x: Any) -> None:
+    """RuntimeError for a tensor of another kind than plain, which is made of others: a kind is made of plain
+    tensors. What is no tensor is not looked at.
+    """
+    if isinstance(x, taeda.Tensor) and _core.parts_of(x) is not None:
+        kind, way = _kind_of(x)
+        raise RuntimeError(f"{what} must be a plain tensor, but got {kind}: use {way}")
+
+
+def _kind_of(x: Any) -> tuple[str, str]:
+    """(its kind in words, what makes it plain)"""
+    if x.is_quantized:
+        return "a quantized tensor", "its dequantize()"
+    if x.is_nested:
+        return "a nested tensor", "its unbind(), or its to_padded_tensor(0.0)"
+    if type(x) is not taeda.Tensor and x.layout is taeda.strided:
+        return f"a {type(x).__name__}", "its to_tensor(0.0)"
+    return f"a tensor of layout {x.layout}", "its to_dense()"
 
 
 def dimension(dim: int, rank: int) -> int:

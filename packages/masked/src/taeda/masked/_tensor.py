@@ -98,6 +98,9 @@ def _check(data: Any, mask: Any) -> None:
             raise TypeError(f"{name} must be a plain Tensor, but got a MaskedTensor")
         if given.layout is not taeda.strided:
             raise TypeError(f"{name} must be strided, but its layout is {given.layout}")
+        if given.is_quantized or given.is_nested:
+            kind = "quantized" if given.is_quantized else "nested"
+            raise TypeError(f"{name} must be a plain Tensor, but it is {kind}")
     if mask.dtype is not taeda.bool:
         raise TypeError(f"mask must have dtype bool, but it has {mask.dtype}")
     if data.shape != mask.shape:

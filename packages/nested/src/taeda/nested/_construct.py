@@ -8,6 +8,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda._core_api.layouts import require_plain
 
 from ._graph import built, components
 from ._ints import size_for
@@ -82,6 +83,7 @@ def nested_tensor(
         raise TypeError(
             f"nested_tensor(): Expected first argument to be list or tuple, got {type(tensor_list).__name__}"
         )
+    _require_plain_pieces("nested_tensor", tensor_list)
     pieces = [taeda.as_tensor(piece).detach() for piece in tensor_list]
     return as_nested_tensor(pieces, dtype, device, layout).requires_grad_(requires_grad)
 
@@ -105,6 +107,7 @@ def as_nested_tensor(ts: Any, dtype: Any = None, device: Any = None, layout: Any
     if is_nested(ts):
         return ts.to(dtype=dtype or ts.dtype, device=device or ts.device)
     jagged = _is_jagged(layout, "as_nested_tensor")
+    _require_plain_pieces("as_nested_tensor", ts)
     if isinstance(ts, Tensor) and jagged:
         return _of_rows(ts.to(dtype=dtype or ts.dtype, device=device or ts.device))
     if isinstance(ts, Tensor):
@@ -114,9 +117,22 @@ def as_nested_tensor(ts: Any, dtype: Any = None, device: Any = None, layout: Any
             f"as_nested_tensor(): wanted a tensor, a list or a tuple of tensors, got {type(ts).__name__}"
         )
     if ts:
+        if jagged and dtype is None and len({t.dtype for t in ts}) > 1:
+            raise RuntimeError(
+                "as_nested_tensor: all tensors of the list must have one dtype, but got "
+                f"{sorted({str(t.dtype) for t in ts})}: give dtype="
+            )
         dtype, device = dtype or ts[0].dtype, device or ts[0].device
     pieces = [t.to(dtype=dtype, device=device) for t in ts]
     return from_components(pieces) if jagged else joined([t.clone() for t in pieces])
+
+
+def _require_plain_pieces(name: str, ts: Any) -> None:
+    if isinstance(ts, Tensor):
+        require_plain(f"{name}: the batch", ts)
+        return
+    for number, piece in enumerate(ts if isinstance(ts, (list, tuple)) else ()):
+        require_plain(f"{name}: tensor {number} of the list", piece)
 
 
 def _of_rows(x: Tensor) -> Tensor:
@@ -154,8 +170,8 @@ def nested_tensor_from_jagged(
     [[0.0, 1.0], [2.0, 3.0, 4.0]]
     """
     at = 1 if jagged_dim is None else int(jagged_dim)
-    if is_nested(values) or is_pieces(values) or values.layout is not taeda.strided:
-        raise RuntimeError("nested_tensor_from_jagged: values must be a strided tensor")
+    for name, part in (("values", values), ("offsets", offsets), ("lengths", lengths)):
+        require_plain(f"nested_tensor_from_jagged: {name}", part)
     if not 1 <= at <= values.dim():
         raise ValueError(
             f"jagged_dim is {at}, but values of {values.dim()} dimensions have 1 to {values.dim()}"
@@ -218,11 +234,12 @@ def narrow(
     >>> [piece.tolist() for piece in parts.unbind()]
     [[0.0], [7.0, 8.0, 9.0]]
     """
+    require_plain("narrow: the batch", tensor)
     if not _is_jagged(layout, "narrow"):
         return _copied_parts(tensor, dim, start, length)
     if dim != 1:
         raise RuntimeError(f"jagged layout only supports dim=1, but got dim={dim}")
-    if is_nested(tensor) or tensor.dim() < 2:
+    if tensor.dim() < 2:
         raise RuntimeError("narrow: wanted a strided tensor of at least two dimensions")
     rows, places = int(tensor.shape[0]), int(tensor.shape[1])
     starts, lengths = _one_a_row(start, rows, "start"), _one_a_row(length, rows, "length")
@@ -240,7 +257,7 @@ def narrow(
 
 
 def _copied_parts(tensor: Tensor, dim: int, start: Any, length: Any) -> Tensor:
-    if is_nested(tensor) or is_pieces(tensor) or tensor.dim() < 2 or not 1 <= dim < tensor.dim():
+    if tensor.dim() < 2 or not 1 <= dim < tensor.dim():
         raise RuntimeError(
             "narrow: wanted a strided tensor of at least two dimensions, and one of them that is not the "
             f"batch, got dim={dim}"
@@ -276,8 +293,8 @@ def masked_select(tensor: Tensor, mask: Tensor) -> Tensor:
     >>> [piece.tolist() for piece in taeda.nested.masked_select(x, mask).unbind()]
     [[1], [3, 4]]
     """
-    if is_nested(tensor) or is_pieces(tensor) or tensor.layout is not taeda.strided:
-        raise RuntimeError("masked_select: wanted a strided tensor")
+    require_plain("masked_select: the batch", tensor)
+    require_plain("masked_select: mask", mask)
     if mask.dtype is not taeda.bool:
         raise RuntimeError(f"masked_select: expected BoolTensor for mask, but got {mask.dtype}")
     if tensor.dim() != 2:

@@ -8,6 +8,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda._core_api.layouts import require_plain
 from taeda._core_api.quantization import choose_parameters
 
 from ._affine import LIMITS, STORED, channel_integers, integers_of, refuse_dtype
@@ -23,6 +24,7 @@ __all__ = [
 def _refuse_input(x: Any, name: str) -> None:
     if not isinstance(x, Tensor):
         raise TypeError(f"{name}: wanted a Tensor, but got {type(x).__name__}")
+    require_plain(f"{name}: the input", x)
     if x.dtype is not taeda.float32:
         raise RuntimeError(f"{name}: only float32 is quantized, but got {x.dtype}: use x.float()")
 
@@ -70,6 +72,8 @@ def quantize_per_tensor(input: Any, scale: Any, zero_point: Any, dtype: Any) -> 
         each = zip(input, scales, zeros, strict=True)
         return tuple(quantize_per_tensor(x, s, z, dtype) for x, s, z in each)
     _refuse_input(input, name)
+    for what, part in (("scale", scale), ("zero_point", zero_point)):
+        require_plain(f"{name}: {what}", part)
     scale, zero_point = (x.item() if isinstance(x, Tensor) else x for x in (scale, zero_point))
     scale, zero_point = checked_scale(scale, int(zero_point), dtype, name)
     made = integers_of(input.detach(), scale, zero_point, dtype)
@@ -81,7 +85,7 @@ def quantize_per_tensor_dynamic(input: Tensor, dtype: Any, reduce_range: bool) -
 
     Args:
         input: a tensor in float32 with at least one number, all of them finite.
-        dtype: `quint8` or `qint8`.
+        dtype: `quint8` or `qint8`; `float16` gives the numbers in that dtype, without a scale.
         reduce_range: whether 7 of the 8 bits are used, as kernels want whose sums have 16 bits.
 
     RuntimeError for no numbers, for NaN and infinite ones.
@@ -93,8 +97,10 @@ def quantize_per_tensor_dynamic(input: Tensor, dtype: Any, reduce_range: bool) -
     """
     name = "quantize_per_tensor_dynamic"
     _refuse_input(input, name)
+    if dtype is taeda.float16:
+        return input.to(dtype)
     if dtype not in (taeda.quint8, taeda.qint8):
-        raise RuntimeError(f"{name}: wanted quint8 or qint8, but got {dtype}")
+        raise RuntimeError(f"{name}: wanted quint8, qint8 or float16, but got {dtype}")
     if not input.numel():
         raise RuntimeError(f"{name}: the input has no numbers, so no range")
     scale, zero_point = dynamic_parameters(input, dtype, reduce_range)
@@ -157,6 +163,8 @@ def check_channels(
     x: Tensor, scales: Tensor, zeros: Tensor, axis: int, dtype: Any, name: str
 ) -> None:
     """RuntimeError for scales and zero points that do not fit `x` along `axis`."""
+    for what, part in (("the input", x), ("scales", scales), ("zero points", zeros)):
+        require_plain(f"{name}: {what}", part)
     if scales.dim() != 1 or zeros.dim() != 1 or scales.numel() != zeros.numel():
         raise RuntimeError(
             f"{name}: scales and zero points are vectors of one length, but got "
@@ -183,6 +191,7 @@ def check_channels(
 
 
 def _dtype_of(integers: Tensor, name: str) -> Any:
+    require_plain(f"{name}: the input", integers)
     known = {taeda.uint8: taeda.quint8, taeda.int8: taeda.qint8, taeda.int32: taeda.qint32}
     if integers.dtype not in known:
         raise RuntimeError(f"{name}: wanted uint8, int8 or int32, but got {integers.dtype}")

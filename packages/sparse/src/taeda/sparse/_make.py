@@ -6,6 +6,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda._core_api.layouts import require_plain
 
 from ._graph import built
 from ._invariants import check_sparse_tensor_invariants
@@ -16,7 +17,8 @@ __all__ = ["sparse_coo_tensor"]
 _INDICES = (taeda.int64, taeda.int32, taeda.int16, taeda.int8, taeda.uint8)
 
 
-def given(data: Any, dtype: Any, device: Any) -> Tensor:
+def given(data: Any, dtype: Any, device: Any, name: str = "values") -> Tensor:
+    require_plain(name, data)
     if isinstance(data, Tensor):
         return data.to(
             dtype=data.dtype if dtype is None else dtype,
@@ -26,7 +28,7 @@ def given(data: Any, dtype: Any, device: Any) -> Tensor:
 
 
 def index_tensor(data: Any, name: str, wanted: Any, device: Any) -> Tensor:
-    found = given(data, None, device)
+    found = given(data, None, device, name)
     if isinstance(data, Tensor) and found.dtype not in _INDICES:
         raise RuntimeError(f"{name} must be an int tensor type, but got {found.dtype}")
     if not isinstance(data, Tensor) and found.dtype not in _INDICES and found.numel():

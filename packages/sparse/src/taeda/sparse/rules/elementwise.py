@@ -41,3 +41,40 @@ for _name in LINEAR:
 for _name in ZERO_PRESERVING:
     _register(_name, entries)
 in_place(*LINEAR, *ZERO_PRESERVING)
+
+
+# ---- complex numbers: of values, which carry no flags ----
+
+
+@rule("resolve_conj", "resolve_neg")
+def resolve(x: Tensor) -> Tensor:
+    return x
+
+
+@rule("conj")
+def conj(x: Tensor) -> Tensor:
+    if not x.is_complex():
+        return x
+    parts, values = raw_entries(x)
+    return built(parts, values.conj_physical(), x.shape)
+
+
+def _part_of_numbers(name: str) -> None:
+    @rule(name)
+    def run(x: Tensor) -> Tensor:
+        if name == "real" and not x.is_complex():
+            return x
+        parts, values = raw_entries(x)
+        return built(parts, getattr(values, name).clone(), x.shape)
+
+
+def _turned(name: str) -> None:
+    @rule(name)
+    def run(x: Tensor) -> Tensor:
+        return x.transpose(-2, -1).conj()
+
+
+for _name in ("real", "imag"):
+    _part_of_numbers(_name)
+for _name in ("matrix_H", "mH", "adjoint"):
+    _turned(_name)

@@ -77,9 +77,9 @@ def t(x: Tensor) -> Tensor:
     return x if x.dim() < 2 else transpose(x, 0, 1)
 
 
-@rule("numpy_T", "mT", "mH")
+@rule("numpy_T", "mT")
 def reversed_dims(x: Tensor) -> Any:
-    return transpose(x, 0, 1) if x.dim() == 2 and not x.is_complex() else NotImplemented
+    return transpose(x, 0, 1) if x.dim() == 2 else NotImplemented
 
 
 @rule("transpose.int", "transpose_copy.int")
