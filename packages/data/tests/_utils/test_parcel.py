@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
+from every_kind import KINDS
 
 import taeda
 from taeda.utils.data import DataLoader
@@ -43,3 +46,37 @@ def test_the_order_of_memory_is_kept_whatever_the_size(form):
         assert sent.stride() == wanted.stride()
         assert sent.dtype == wanted.dtype
         assert sent.tolist() == wanted.tolist()
+
+
+class Kinds:
+    """Two samples of one kind."""
+
+    def __init__(self, kind):
+        self.kind = kind
+
+    def __len__(self):
+        return 2
+
+    def __getitem__(self, i):
+        return KINDS[self.kind]()
+
+
+def _text(x):
+    """Without the number that a ragged size has in its process."""
+    return re.sub(r"\bj\d+\b", "j", repr(x))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_comes_from_a_worker(kind):
+    KINDS[kind]()  # a package that is not installed is said here
+    (sent,) = DataLoader(Kinds(kind), 2, num_workers=1, collate_fn=list)
+    for made in sent:
+        assert _text(made) == _text(KINDS[kind]())
+
+
+@pytest.mark.parametrize("kind", ["coordinates", "quantized", "masked"])
+def test_kinds_are_stacked_by_default(kind):
+    want = taeda.stack([KINDS[kind](), KINDS[kind]()])
+    for workers in (0, 1):
+        (made,) = DataLoader(Kinds(kind), 2, num_workers=workers)
+        assert repr(made) == repr(want)

@@ -111,3 +111,9 @@ def test_peers_by_rank_or_by_number():
                 checks.peer_of(pair, *given, names)
     finally:
         dist.destroy_process_group()
+
+
+def test_quantized_tensors_are_refused():
+    x = taeda.quantize_per_tensor(taeda.ones(2), 0.1, 3, taeda.quint8)
+    with pytest.raises(ValueError, match=r"is quantized; collectives take its int_repr"):
+        checks.check_tensor(x, "the tensor")

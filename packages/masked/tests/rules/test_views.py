@@ -57,3 +57,13 @@ def test_kron_and_unfold():
     made = unfold(masked_tensor(X, MASK).reshape(1, 1, 3, 4), 2, padding=1)
     data, mask = (unfold(x.reshape(1, 1, 3, 4).double(), 2, padding=1) for x in (X, MASK))
     same_masked(made, data, mask != 0)
+
+
+def test_an_index_is_no_masked_tensor():
+    """The data would be selected where its numbers say so, and the mask where it is True."""
+    x = masked_tensor(X, MASK)
+    places = x > 2
+    for call in (lambda: x[places], lambda: x.index_select(0, x[0].to(taeda.int64))):
+        with pytest.raises((RuntimeError, TypeError), match=r"index with its to_tensor|int"):
+            call()
+    assert x[places.to_tensor(False)].get_mask().all()

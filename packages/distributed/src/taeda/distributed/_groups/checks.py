@@ -47,6 +47,10 @@ def check_tensor(tensor: object, what: str) -> Tensor:
         )
     if tensor.layout is not taeda.strided:
         raise ValueError(f"{what} is {tensor.layout}; collectives take dense tensors")
+    if tensor.is_quantized:
+        raise ValueError(
+            f"{what} is quantized; collectives take its int_repr() or its dequantize()"
+        )
     return tensor
 
 

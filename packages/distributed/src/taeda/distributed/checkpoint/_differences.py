@@ -53,6 +53,8 @@ def _fault(value: Any, entry: Any, name: str) -> str | None:
         return f"{name} is {kinds[0]} in the checkpoint and {kinds[1]} in the state dict"
     if is_object:
         return None
+    if value.is_quantized:
+        return f"{name} is quantized: checkpoints hold plain tensors"
     if value.layout is not taeda.strided or value.device.type == "meta":
         return f"{name} is a tensor that cannot be filled: {value.layout}, on {value.device}"
     if value.shape != entry.size:

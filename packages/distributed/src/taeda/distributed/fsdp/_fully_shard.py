@@ -233,6 +233,10 @@ def _check_parameter(name: str, param: Tensor, mesh: DeviceMesh) -> None:
         raise ValueError(
             f"{name} is a {param.layout} tensor: only strided ones are cut into shards"
         )
+    if param.is_quantized:
+        raise ValueError(
+            f"{name} is quantized: quantize its model after the sharding, or leave it whole"
+        )
     if param.ndim == 0:
         raise ValueError(f"{name} has no dimension to cut: give it one, of size 1")
     if param.device.type not in ("cpu", "meta", mesh.device_type):

@@ -30,6 +30,13 @@ def _data(x: Tensor) -> Tensor:
 _WITH_PLAIN = {"index.Tensor", "index_select", "expand_as", "reshape_as", "view_as"}
 
 
+def has_masked(value: Any) -> bool:
+    """Whether there is a masked tensor in it, in its lists too."""
+    if isinstance(value, (list, tuple)):
+        return any(map(has_masked, value))
+    return is_masked(value)
+
+
 def _wrapped(data: Any, mask: Any) -> Any:
     if isinstance(data, Tensor):
         return built(data, mask)
@@ -48,6 +55,11 @@ def _register(row: str) -> None:
     def run(*args: Any) -> Any:
         if row in _WITH_PLAIN and not is_masked(args[0]):
             return NotImplemented
+        if row in ("index.Tensor", "index_select") and has_masked(args[1:]):
+            raise RuntimeError(
+                f"{row.partition('.')[0]}: an index says a place for each element, and a masked tensor "
+                "leaves some open: index with its to_tensor(value), or with a plain tensor"
+            )
         data, mask = (
             function(**arguments_by_name(row, [map_tensors(x, change) for x in args]))
             for change in (_data, mask_of)

@@ -15,6 +15,8 @@ import taeda
 from taeda import Tensor
 from taeda._core_api import runtime as _core
 
+from .plain import is_plain
+
 __all__ = ["Block", "blocks_of"]
 
 _ALIGNED = 16  # bytes; a multiple of every element's size
@@ -67,7 +69,7 @@ def _tensors(value: Any, depth: int) -> Iterator[Tensor]:
 
 def _span(tensor: Tensor) -> tuple[int, int] | None:
     """Its first byte and the one behind its last; None for what is sent alone."""
-    if tensor.layout is not taeda.strided or tensor.is_meta or not tensor.numel():
+    if not is_plain(tensor) or tensor.is_meta or not tensor.numel():
         return None
     if tensor.is_conj() or tensor.is_neg():
         return None

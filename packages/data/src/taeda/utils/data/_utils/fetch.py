@@ -14,6 +14,7 @@ from ..dataset import Subset, TensorDataset
 from ..sampler import BatchSampler, RandomSampler, SequentialSampler
 from . import here
 from .collate import default_collate
+from .plain import is_plain
 
 if TYPE_CHECKING:  # only workers have one
     from .status import Status
@@ -136,7 +137,7 @@ def resumed_stream(
 
 def _is_rows(dataset: Any) -> bool:
     return type(dataset) is TensorDataset and all(
-        type(t) is Tensor and t.layout is taeda.strided for t in dataset.tensors
+        type(t) is Tensor and is_plain(t) for t in dataset.tensors
     )
 
 

@@ -11,8 +11,9 @@ import pickle
 from multiprocessing.reduction import ForkingPickler
 from typing import Any
 
-import taeda
 from taeda import Tensor
+
+from .plain import is_plain
 
 __all__ = ["Luggage"]
 
@@ -45,7 +46,7 @@ class _Pickler(ForkingPickler):
 
     def reducer_override(self, value: Any) -> Any:
         """How a tensor is written; everything else as usual."""
-        if type(value) is not Tensor or value.layout is not taeda.strided:
+        if type(value) is not Tensor or not is_plain(value):
             return NotImplemented
         if value.nbytes >= _LARGE and self._shared < _MOST_SHARED:
             # Loading it takes long, and teaches ForkingPickler of storages after our table was copied.

@@ -15,6 +15,7 @@ from taeda._core_api import runtime as _core
 
 from .blocks import Block, blocks_of
 from .channel import MOST_DESCRIPTORS
+from .plain import is_plain
 from .segments import Arena, Segment
 
 __all__ = ["pack", "unpack"]
@@ -118,7 +119,7 @@ class _Pickler(ForkingPickler):
                 "stays behind: "
                 "detach() it in the data set or in collate_fn"
             )
-        if type(value) is not Tensor or value.layout is not taeda.strided or value.is_meta:
+        if type(value) is not Tensor or not is_plain(value) or value.is_meta:
             return NotImplemented
         block = self._blocks.get(id(value))
         if block is not None and not self._beside.holds(value):

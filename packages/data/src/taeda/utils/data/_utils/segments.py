@@ -19,10 +19,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-import taeda
 from taeda import Tensor
 from taeda._core_api import runtime as _core
 from taeda._core_api import sharing as _sharing
+
+from .plain import is_plain
 
 __all__ = [
     "Arena",
@@ -172,4 +173,4 @@ def _on(memory: Tensor, dtype: Any, sizes: tuple[int, ...]) -> Tensor:
 
 
 def _plain(tensor: Any) -> bool:
-    return type(tensor) is Tensor and tensor.layout is taeda.strided and not tensor.requires_grad
+    return type(tensor) is Tensor and is_plain(tensor) and not tensor.requires_grad
