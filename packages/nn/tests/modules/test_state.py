@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import io
+import re
 from collections import OrderedDict
 
 import pytest
+from every_kind import KINDS
 
 import taeda
 from taeda import nn
@@ -231,3 +233,31 @@ def test_assigned_values_keep_weights_tied(meta, cloned):
     model.load_state_dict(state, assign=True)
     assert model.a.weight is not model.b.weight
     assert taeda.equal(model.b.weight, state["b.weight"])
+
+
+def _with_buffer(x):
+    model = nn.Module()
+    model.register_buffer("x", x)
+    return model
+
+
+@pytest.mark.parametrize("assign", [False, True])
+@pytest.mark.parametrize("kind", KINDS)
+def test_buffers_of_every_kind(kind, assign):
+    """They are loaded, or a sentence says that `assign=True` loads them."""
+    file = io.BytesIO()
+    taeda.save(_with_buffer(KINDS[kind]()).state_dict(), file, format="pt")
+    file.seek(0)
+    model = _with_buffer(KINDS[kind]())
+    if assign or kind not in ("jagged", "nested", "masked"):
+        model.load_state_dict(taeda.load(file), assign=assign)
+        assert re.sub(r"j\d+", "j", repr(model.x)) == re.sub(r"j\d+", "j", repr(KINDS[kind]()))
+        return
+    with pytest.raises(RuntimeError, match=r"assign=True|no kernel for a MaskedTensor"):
+        model.load_state_dict(taeda.load(file))
+
+
+def test_a_nested_buffer_is_no_plain_one():
+    state = _with_buffer(KINDS["jagged"]()).state_dict()
+    with pytest.raises(RuntimeError, match="into a module with a nested one"):
+        _with_buffer(taeda.ones(2)).load_state_dict(state, assign=True)

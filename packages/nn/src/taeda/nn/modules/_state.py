@@ -252,7 +252,13 @@ class State(Hooks, Traversal):
             return self._taeda_load_lazy(name, target, key, value, assign)
         if not lazy and target.dim() == 0 and value.dim() == 1 and len(value) == 1:
             value = value[0]
-        if not lazy and value.shape != target.shape:
+        if not lazy and (value.is_nested or target.is_nested):
+            if not (assign and value.is_nested and target.is_nested):
+                return (
+                    f"{key}: a nested tensor takes the place of another one, whose sizes may differ, and its "
+                    "numbers are not copied: load_state_dict(assign=True), into a module with a nested one"
+                )
+        elif not lazy and value.shape != target.shape:
             return (
                 f"size mismatch for {key}: copying a param with shape {value.shape} from checkpoint, "
                 f"the shape in current model is {target.shape}."
