@@ -32,6 +32,8 @@ MODULES = {
     "spatial-correlation-sampler": "spatial_correlation_sampler",
     "torch-points-kernels": "torch_points_kernels",
 }  # fmt: skip
+#: what a project imports of others, which are built before it
+NEEDS = {"torch_sparse": ("torch_scatter",)}
 #: of tests that cannot be collected: what the machine lacks
 MISSING = re.compile(r"ModuleNotFoundError: No module named '(\w+)")
 OUTCOMES = re.compile(r"(\d+) (passed|failed|errors?|skipped)\b")
@@ -103,7 +105,7 @@ def told(output: str) -> str:
 def test(name: str, folder: Path, seconds: float) -> tuple[bool, str, str]:
     """The tests that the sdist ships, or an import; whether all is well, a few words, and the output."""
     (top,) = (path for path in (folder / name).iterdir() if path.is_dir())
-    where = {"PYTHONPATH": str(folder / "installed" / name)}
+    where = {"PYTHONPATH": path_of(name, folder)}
     tests = top / "tests"
     if not tests.is_dir():
         return imported(name, folder, seconds, "none")
@@ -118,11 +120,17 @@ def test(name: str, folder: Path, seconds: float) -> tuple[bool, str, str]:
     return status == 0, told(said.strip()) if status != 124 else said, said
 
 
+def path_of(name: str, folder: Path) -> str:
+    """Where Python finds a project, and those that it imports."""
+    installed = folder / "installed"
+    return os.pathsep.join(str(installed / one) for one in (name, *NEEDS.get(name, ())))
+
+
 def imported(name: str, folder: Path, seconds: float, why: str) -> tuple[bool, str, str]:
     """Where there are no tests to run, because of `why`, the module is imported."""
     program = folder / "imports.py"
     program.write_text(f"import torch, {MODULES.get(name, name)}\n")
-    where = {"PYTHONPATH": str(folder / "installed" / name)}
+    where = {"PYTHONPATH": path_of(name, folder)}
     status, said = run((*TAEDA[:-1], str(program)), folder, seconds, **where)
     return status == 0, f"{why}; imported" if status == 0 else f"import: {said.strip()[-90:]}", said
 
@@ -140,6 +148,11 @@ def main() -> int:
     folder.mkdir(parents=True, exist_ok=True)
     found, bad = [], []
     for name in options.names or list(PROJECTS):
+        for one in NEEDS.get(name, ()):
+            if options.get:
+                fetch(one, folder)
+            if not (folder / "installed" / one).is_dir():
+                build(one, folder, 60 * options.minutes)
         if options.get:
             fetch(name, folder)
         lines = sum(count for count, _ in examine(name, folder).failed.values())

@@ -25,11 +25,29 @@ struct Square : torch::autograd::Function<Square> {
     return {g[0] * 2 * x * ctx->saved_data["k"].toDouble(), Tensor()};
   }
 };
+struct Product : torch::autograd::Function<Product> {
+  static Tensor forward(AutogradContext *ctx, Tensor x, Tensor y) {
+    x = x.contiguous();
+    ctx->save_for_backward({x, y});
+    return x * y;
+  }
+  static tensor_list backward(AutogradContext *ctx, tensor_list g) {
+    auto saved = ctx->get_saved_variables();
+    auto x = saved[0], y = saved[1];
+    Tensor for_x, for_y;
+    if (torch::autograd::any_variable_requires_grad({x})) for_x = g[0] * y;
+    if (y.requires_grad()) for_y = g[0] * x;
+    TORCH_CHECK(!g[0].requires_grad());
+    return {for_x, for_y};
+  }
+};
+Tensor product(const Tensor &x, const Tensor &y) { return Product::apply(x, y); }
 Tensor square(const Tensor &x, double k) { return Square::apply(x, k); }
 Tensor first(const Tensor &x) { return torch::full({2}, x.contiguous().data_ptr<float>()[0]); }
 void add(Tensor x, const Tensor &y) { x.add_(y); }
 TORCH_LIBRARY(compiled_cpp, m) {
   m.def("square(Tensor x, float k) -> Tensor");
+  m.def("product(Tensor x, Tensor y) -> Tensor", &product);
   m.def("first(Tensor x) -> Tensor", &first);
   m.def("add(Tensor(a!) x, Tensor y) -> ()");
 }
@@ -118,3 +136,12 @@ def test_a_program_of_no_gradients_is_differentiated_later(ops):
         program(other).sum().backward()
         assert taeda.equal(one.grad, other.grad)
         assert "taeda_needs" not in str(getattr(program, "graph", ""))
+
+
+@pytest.mark.parametrize("wanted", [(True, True), (True, False), (False, True)])
+def test_backward_asks_of_saved_tensors_whether_they_require_gradients(ops, wanted):
+    x, y = (taeda.randn(3, requires_grad=one) for one in wanted)
+    ops.product(x, y).sum().backward()
+    for this, other, one in ((x, y, wanted[0]), (y, x, wanted[1])):
+        assert (this.grad is not None) is one
+        assert not one or taeda.equal(this.grad, other.detach())

@@ -123,10 +123,14 @@ private:
     template <class F> friend class FunctionNode;
     void note_versions() /* after forward, which may write what it saved */
     {
-        for (const at::Tensor &x : saved_) versions_.push_back(x.defined() ? x._version() : 0);
+        for (const at::Tensor &x : saved_) {
+            versions_.push_back(x.defined() ? x._version() : 0);
+            wanted_.push_back(x.defined() && x.requires_grad());
+        }
     }
     variable_list saved_, unwanted_;
     std::vector<int64_t> versions_;
+    std::vector<bool> wanted_; /* saved: may the gradient be asked for? */
     std::vector<bool> needs_;
     bool zeros_ = true;
 };
@@ -141,6 +145,11 @@ public:
         for (size_t j = 0; context.zeros_ && j < grads.size(); j++)
             if (!grads[j].defined() && shapes_[j].second)
                 grads[j] = at::zeros(shapes_[j].first, *shapes_[j].second);
+        std::vector<const void *>
+            wanted; /* an argument is another tensor when its call has ended */
+        for (size_t i = 0; i < context.wanted_.size(); i++)
+            if (context.wanted_[i]) wanted.push_back(context.saved_[i].handle().get());
+        at::detail::Saved asked(std::move(wanted));
         return F::backward(&context, std::move(grads));
     }
     void made(const variable_list &list)

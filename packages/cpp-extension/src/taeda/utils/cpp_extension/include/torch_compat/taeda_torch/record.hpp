@@ -8,6 +8,7 @@
  * asking for it is an error. */
 #ifndef TAEDA_TORCH_RECORD_HPP
 #define TAEDA_TORCH_RECORD_HPP
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -33,6 +34,27 @@ public:
     std::vector<bool> differentiable; /* inputs: floating-point or complex Tensors */
     std::vector<Tensor> outputs;      /* until the call ends */
     size_t output_count = 0;
+};
+
+/* While a backward runs: the saved tensors whose gradients may be asked for. */
+class Saved {
+public:
+    explicit Saved(std::vector<const void *> wanted)
+        : wanted_(std::move(wanted)), before_(std::exchange(now, this))
+    {
+    }
+    Saved(const Saved &) = delete;
+    Saved &operator=(const Saved &) = delete;
+    ~Saved() { now = before_; }
+    bool wants(const void *handle) const
+    {
+        return std::find(wanted_.begin(), wanted_.end(), handle) != wanted_.end();
+    }
+    static inline thread_local const Saved *now = nullptr;
+
+private:
+    std::vector<const void *> wanted_;
+    const Saved *before_;
 };
 
 /* All nodes of one call. */
@@ -203,6 +225,7 @@ private:
 }
 inline bool Tensor::requires_grad() const
 {
+    if (detail::Saved::now && detail::Saved::now->wants(handle().get())) return true;
     return detail::Recording::asked &&
            detail::Recording::asked->needs(detail::Recording::asked->source(*this));
 }
