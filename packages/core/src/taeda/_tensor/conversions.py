@@ -221,16 +221,8 @@ def new(self: Tensor, *args: Any, device: Any = None, **named: Any) -> Tensor:
             )
         args = tuple(value) if name == "size" else (value,)
     if self.layout is _core.sparse_coo:
-        return _new_by_places(self, args, place)
+        from .layouts import _methods  # late: only tensors by coordinates need it
+
+        made: Tensor = _methods().new(self, args, place)
+        return made
     return construct("new", self.dtype, args, place)
-
-
-def _new_by_places(self: Tensor, args: tuple[Any, ...], place: Any) -> Tensor:
-    """`x.new(indices, values, size)` of a tensor by coordinates; without them an empty one of sizes."""
-    import taeda  # late: it needs Tensor complete
-
-    if len(args) >= 2 and not isinstance(args[0], int):
-        return taeda.sparse_coo_tensor(*args, device=place)
-    sizes = args[0] if len(args) == 1 and not isinstance(args[0], int) else args or (0,)
-    none = taeda.empty(len(sizes), 0, dtype=taeda.int64), taeda.empty(0, dtype=self.dtype)
-    return taeda.sparse_coo_tensor(*none, tuple(sizes), device=place)

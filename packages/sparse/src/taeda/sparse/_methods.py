@@ -17,7 +17,7 @@ from ._resize import sparse_resize_, sparse_resize_and_clear_
 
 __all__ = [
     "_coalesced_", "_indices", "_nnz", "_values", "ccol_indices", "coalesce", "col_indices",
-    "crow_indices", "dense_dim", "indices", "is_coalesced", "row_indices", "smm", "sparse_dim",
+    "crow_indices", "dense_dim", "indices", "is_coalesced", "new", "row_indices", "smm", "sparse_dim",
     "sparse_mask", "sparse_resize_", "sparse_resize_and_clear_", "sspaddmm", "to_dense",
     "to_sparse", "to_sparse_bsc", "to_sparse_bsr", "to_sparse_coo", "to_sparse_csc",
     "to_sparse_csr", "values",
@@ -39,6 +39,15 @@ def coalesce(self: Tensor) -> Tensor:
         return self
     parts, values = entries(self)
     return built(parts, values, self.shape)
+
+
+def new(self: Tensor, args: tuple[Any, ...], device: Any) -> Tensor:
+    """`x.new(indices, values, size)`; of sizes, or of nothing, a tensor without entries."""
+    if len(args) >= 2 and not isinstance(args[0], int):
+        return taeda.sparse_coo_tensor(*args, device=device)
+    sizes = args[0] if len(args) == 1 and not isinstance(args[0], int) else args or (0,)
+    none = taeda.empty(len(sizes), 0, dtype=taeda.int64), taeda.empty(0, dtype=self.dtype)
+    return taeda.sparse_coo_tensor(*none, tuple(sizes), device=device)
 
 
 def _coalesced_(self: Tensor, coalesced: bool) -> Tensor:

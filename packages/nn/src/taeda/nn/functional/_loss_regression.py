@@ -132,6 +132,8 @@ def _expanded(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
         return input, target
     try:
         shape = taeda.broadcast_shapes(input.shape, target.shape)
+    except MemoryError:
+        raise
     except RuntimeError as error:  # which names a function that nobody called
         said = str(error).removeprefix("broadcast_shapes: ")
         raise RuntimeError(f"{said}, the shapes of input and target") from None
