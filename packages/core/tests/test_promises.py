@@ -122,8 +122,11 @@ def _arguments_of_custom_fwd():
     return x.grad.tolist() == [2.0, 2.0]
 
 
-PROMISES = {name.strip("_"): call for name, call in list(globals().items()) if name.startswith("_") and
-            callable(call) and getattr(call, "__module__", "") == __name__}  # fmt: skip
+PROMISES = {
+    name.strip("_"): call
+    for name, call in list(globals().items())
+    if name.startswith("_") and getattr(call, "__module__", "") == __name__
+}
 
 
 @pytest.mark.parametrize("name", PROMISES)
@@ -135,7 +138,8 @@ def test_which_side_holds(name):
 NEEDED = """
     Tensor.data Tensor.grad_fn Tensor._version Tensor._base Tensor.split_with_sizes Tensor.is_inference
     Tensor.__getitem__ Tensor.__matmul__ Tensor.__rsub__ Tensor.__torch_function__ amp.GradScaler
-    set_grad_enabled inference_mode empty_permuted masked.masked_tensor masked.as_masked_tensor overrides.TorchFunctionMode
+    set_grad_enabled inference_mode empty_permuted masked.masked_tensor masked.as_masked_tensor
+    overrides.TorchFunctionMode
     utils._python_dispatch.TorchDispatchMode ops UntypedStorage TypedStorage inf nan pi e newaxis _foreach_add
     _foreach_add_ _foreach_mul _foreach_addcmul_ _foreach_addcdiv_ _foreach_lerp _foreach_norm _foreach_copy_
     _foreach_sub _foreach_div _foreach_sqrt _foreach_maximum
