@@ -164,9 +164,8 @@ NOT_32_BITS = ("batch_norm", "sigmoid", "tanh", "hardsigmoid")
 def test_operations(name, dtype, scale, zero):
     if (dtype == "qint32" and name in NOT_32_BITS) or (name, dtype) == ("batch_norm", "qint8"):
         pytest.skip("PyTorch has no such kernel, or one that is not to the last bit")
-    x = drawn(3, 2, 6, 8, 12) * (
-        scale / 0.05
-    )  # whole vectors: PyTorch rounds a rest in another way
+    # whole vectors: PyTorch rounds a rest in another way
+    x = drawn(3, 2, 6, 8, 12) * (scale / 0.05)
     theirs = torch.quantize_per_tensor(x, scale, zero, getattr(torch, dtype))
     mine = taeda.quantize_per_tensor(ours(x), scale, zero, getattr(taeda, dtype))
     wanted, made = CALLS[name](torch, TF, theirs), CALLS[name](taeda, F, mine)

@@ -131,7 +131,7 @@ MOVES = {name: call for name, call in EXACT.items() if name not in ONE_SCALE} | 
 APART = {
     *((name, axis) for name in ("argmax", "argsort", "view") for axis in range(4)),
     ("pixel_shuffle", 1),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("axis", range(4))

@@ -69,9 +69,8 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
     if not indices:
         _write(view, value)
         return
-    dtype = (
-        taeda.float32 if self.is_quantized else self.dtype
-    )  # floats are quantized as they are written
+    # floats are quantized as they are written
+    dtype = taeda.float32 if self.is_quantized else self.dtype
     if not isinstance(value, Tensor):
         value = taeda.as_tensor(value, dtype=dtype)
     elif value.dtype is not self.dtype and (value.dim() == 0 or _fills(value, indices)):

@@ -67,9 +67,8 @@ def bilinear(
     """Products and sums in float32 in the order of PyTorch's kernel: along a line, then between two."""
     parts = one_scale(x, "upsample_bilinear2d")
     how = (output_size, align_corners, scales_h, scales_w)
-    call(
-        "upsample_bilinear2d", taeda.empty(x.shape, device="meta"), *how
-    )  # refuses what does not fit
+    # refuses what does not fit
+    call("upsample_bilinear2d", taeda.empty(x.shape, device="meta"), *how)
     q, (high, wide) = parts.integers, x.shape[-2:]
     line = _between(high, output_size[0], align_corners, scales_h, q.device)
     place = _between(wide, output_size[1], align_corners, scales_w, q.device)

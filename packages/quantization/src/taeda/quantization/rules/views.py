@@ -44,6 +44,8 @@ def _of_channels(row: str, parts: Quantized, args: Any) -> Any:
     made = call(row, parts.integers, *rest)
     try:
         channels = call(row, _channel_numbers(parts), *rest)
+    except MemoryError:
+        raise
     except RuntimeError:  # no view of them, as places of the dimension would lie along others
         raise RuntimeError(_apart(row, parts)) from None
     return _joined(row, parts, made, channels)
