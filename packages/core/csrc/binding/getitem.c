@@ -16,10 +16,23 @@ typedef struct Item {
 } Item;
 #define MAX_ITEMS (2 * TD_MAX_DIMS)
 
+/* An end of a slice may be the size of a ragged dimension, which is a large number: refused as
+ * elsewhere. */
+static int check_end(PyObject *slice, const char *name, Py_ssize_t end)
+{
+    if (end < 1 << 30 || end == PY_SSIZE_T_MAX) return 0;
+    int64_t unused;
+    PyObject *given = PyObject_GetAttrString(slice, name);
+    int status = given && (!td_is_ragged(given) || td_int_from(given, &unused) == 1) ? 0 : -1;
+    Py_XDECREF(given);
+    return status;
+}
+
 static int read_slice(PyObject *o, Item *item)
 {
     Py_ssize_t start, stop, step;
     if (PySlice_Unpack(o, &start, &stop, &step) < 0) return -1;
+    if (check_end(o, "start", start) < 0 || check_end(o, "stop", stop) < 0) return -1;
     if (step <= 0) return PyErr_SetString(PyExc_ValueError, "step must be greater than zero"), -1;
     *item = (Item){ITEM_SLICE, start, stop, step};
     return 1;

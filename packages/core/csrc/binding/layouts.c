@@ -10,7 +10,7 @@ static int sizes_from(PyObject *size, int64_t *sizes)
                             TD_MAX_DIMS, n),
                -1;
     for (Py_ssize_t i = 0; i < n; i++) {
-        int got = td_int_from(PyTuple_GetItem(size, i), &sizes[i]);
+        int got = td_size_from(PyTuple_GetItem(size, i), &sizes[i]);
         if (got == 1) continue;
         if (got == 0) PyErr_SetString(PyExc_TypeError, "make_layout: sizes are ints");
         return -1;

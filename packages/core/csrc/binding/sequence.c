@@ -128,7 +128,7 @@ static int number(PyObject *o, td_dtype dtype, td_scalar *v)
         status = plain ? td_scalar_from(plain, v) : -1;
         Py_XDECREF(plain);
     }
-    if (status >= 0 || !PyLong_Check(o)) return status;
+    if (status >= 0 || !PyLong_Check(o) || td_is_ragged(o)) return status;
     PyErr_Clear();
     if (td_is_integral(dtype))
         return PyErr_Format(PyExc_ValueError,

@@ -54,7 +54,7 @@ static int spread_ints(td_frame *f, td_attempt *a, int k)
     int64_t *list = td_room_ints(f, a->npos);
     if (!list) return -1;
     for (Py_ssize_t i = 0; i < a->npos; i++) {
-        int status = td_int_from(a->args[i], &list[i]);
+        int status = td_entry_from(f, a->args[i], &list[i]);
         if (status != 1) return status;
     }
     PyObject *tuple = PyTuple_New(a->npos);

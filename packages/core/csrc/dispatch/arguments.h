@@ -34,4 +34,7 @@ int td_numbers_first(const td_function *fn, const td_attempt *a, PyObject **args
 int td_warn_numbers_first(const td_function *fn);
 /* does this operator take a bool for an int, and an int for a bool? (bind.c) */
 int td_is_lenient(const td_frame *f);
+/* an entry of a list of ints; beside a tensor of another layout also the size of a ragged dimension
+ */
+int td_entry_from(const td_frame *f, PyObject *o, int64_t *out);
 #endif

@@ -144,6 +144,13 @@ static int int_from(const td_frame *f, PyObject *o, int64_t *out)
     return 1;
 }
 
+int td_entry_from(const td_frame *f, PyObject *o, int64_t *out)
+{
+    PyObject *self = f->obj[0];
+    bool nested = self && td_is_tensor(self) && ((PyTensor *)self)->layout;
+    return nested && td_is_ragged(o) ? td_size_from(o, out) : int_from(f, o, out);
+}
+
 /* bool[3] is three answers, of which a kernel reads every one. The length of other lists is how
  * often one number is repeated, and kernels look at how many came. */
 static int wrong_length(const td_frame *f, const td_param *p, Py_ssize_t n)
@@ -167,7 +174,7 @@ static int bind_int_list(td_frame *f, const td_param *p, td_arg *arg, PyObject *
         PyObject *item = number_item(f, &o, n, i);
         int status = !item                  ? -1
                      : p->type == TD_T_BOOL ? bool_from(f, item, &list[i])
-                                            : int_from(f, item, &list[i]);
+                                            : td_entry_from(f, item, &list[i]);
         if (status != 1) return status;
     }
     *arg = (td_arg){p->type == TD_T_BOOL ? TD_ARG_BOOLS : TD_ARG_INTS, n, {.ints = list}};

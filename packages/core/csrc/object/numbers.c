@@ -18,8 +18,24 @@ int td_is_number(PyObject *o)
     return PyFloat_Check(o) || PyLong_Check(o) || PyComplex_Check(o) || td_is_numpy_scalar(o);
 }
 
+bool td_is_ragged(PyObject *o)
+{
+    return PyLong_Check(o) && !PyLong_CheckExact(o) && PyObject_HasAttrString(o, "__ragged__");
+}
+
+static int has_no_value(PyObject *size)
+{
+    PyErr_Format(PyExc_TypeError,
+                 "%R is the size of a ragged dimension, which stands for lengths that differ from "
+                 "row to row: "
+                 "no number can take its place. x.offsets().diff() has the lengths",
+                 size);
+    return -1;
+}
+
 static int scalar_from_int(PyObject *o, td_scalar *out)
 {
+    if (td_is_ragged(o)) return has_no_value(o);
     int overflow;
     long long v = PyLong_AsLongLongAndOverflow(o, &overflow);
     if (v == -1 && !overflow && PyErr_Occurred()) return -1;
@@ -101,9 +117,17 @@ static int int_from_tensor(PyObject *o, int64_t *out)
     return 1;
 }
 
+int td_size_from(PyObject *o, int64_t *out)
+{
+    if (!td_is_ragged(o)) return td_int_from(o, out);
+    *out = PyLong_AsLongLong(o);
+    return *out == -1 && PyErr_Occurred() ? -1 : 1;
+}
+
 int td_int_from(PyObject *o, int64_t *out)
 {
     if (PyBool_Check(o) || PyFloat_Check(o)) return 0;
+    if (td_is_ragged(o)) return has_no_value(o);
     if (PyLong_Check(o)) {
         int overflow;
         *out = PyLong_AsLongLongAndOverflow(o, &overflow);

@@ -220,6 +220,10 @@ int td_scalar_from(PyObject *o, td_scalar *out);
 PyObject *td_scalar_object(const td_scalar *s);
 /* 1, 0, -1; no bools, no floats; 0-dim integer tensors */
 int td_int_from(PyObject *o, int64_t *out);
+/* the size of a ragged dimension, which is an int that has no value */
+bool td_is_ragged(PyObject *o);
+/* as td_int_from; of a ragged dimension the number that stands for it */
+int td_size_from(PyObject *o, int64_t *out);
 PyObject *td_item(const td_tensor *t); /* the one element as a Python number */
 /* the same of an object, which may dispatch */
 PyObject *td_item_of(PyObject *tensor);

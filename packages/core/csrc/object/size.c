@@ -42,7 +42,7 @@ static PyObject *size_new(PyTypeObject *type, PyObject *args, PyObject *kw)
         int64_t v = 0;
         PyObject *item = PyTuple_GetItem(made, i);
         if (PyLong_CheckExact(item)) continue;
-        if (PyLong_Check(item) && PyObject_HasAttrString(item, "__ragged__")) continue;
+        if (td_is_ragged(item)) continue;
         int ok = PyBool_Check(item) ? (v = item == Py_True, 1) : td_int_from(item, &v);
         if (ok == 1) { /* bools, integers of numpy and tensors become ints */
             PyObject *plain = PyLong_FromLongLong(v);

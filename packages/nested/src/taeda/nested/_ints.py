@@ -8,7 +8,7 @@ from typing import Any
 
 from taeda import Tensor
 
-__all__ = ["NestedInt", "keep_size", "size_for"]
+__all__ = ["NestedInt", "keep_size", "plain_sizes", "size_for"]
 
 _FIRST = 1 << 30
 _numbers = itertools.count(1)
@@ -16,15 +16,77 @@ _numbers = itertools.count(1)
 _known: dict[int, tuple[Any, NestedInt]] = {}
 
 
+def _refusing(what: str) -> Any:
+    """A method that refuses to take the lengths for one number."""
+
+    def method(self: NestedInt, *_: object) -> Any:
+        raise TypeError(
+            f"{self!r} is the size of a ragged dimension, which stands for lengths that differ from row to "
+            f"row: it has no {what}. x.offsets().diff() has the lengths, x.values().shape[0] is their sum"
+        )
+
+    return method
+
+
 class NestedInt(int):
-    """The lengths of a ragged dimension, as one size: equal where the offsets are one tensor."""
+    """The lengths of a ragged dimension, as one size: equal where the offsets are one tensor.
+
+    It is an int so that whatever holds sizes can hold it. It has no value: arithmetic, comparisons by
+    size with what may be one of the lengths, and conversions are refused.
+    """
 
     __ragged__ = True  # Size keeps such an int as it is
 
     def __repr__(self) -> str:
-        return f"j{int(self) - _FIRST}"
+        return f"j{int.__sub__(self, _FIRST)}"
 
     __str__ = __repr__
+
+    def __format__(self, spec: str) -> str:
+        return format(repr(self), spec)
+
+    def __reduce__(self) -> Any:
+        raise TypeError(f"the size {self!r} belongs to the tensor that has it: save that")
+
+    def __copy__(self) -> NestedInt:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> NestedInt:
+        return self
+
+    def __lt__(self, other: object) -> bool:
+        return self._ordered(other, "<", False)
+
+    def __le__(self, other: object) -> bool:
+        return self._ordered(other, "<=", False)
+
+    def __gt__(self, other: object) -> bool:
+        return self._ordered(other, ">", True)
+
+    def __ge__(self, other: object) -> bool:
+        return self._ordered(other, ">=", True)
+
+    def _ordered(self, other: object, sign: str, above: bool) -> bool:
+        """Lengths are at least 0; nothing else is known of all of them."""
+        if isinstance(other, NestedInt) and self is other:
+            return sign in ("<=", ">=")
+        certain = 0 if sign in (">=", "<") else -1
+        if isinstance(other, int) and not isinstance(other, NestedInt) and other <= certain:
+            return above
+        return bool(_refusing(f"order by {sign}")(self))
+
+
+for _name in (
+    "int float trunc floor ceil round index complex add radd sub rsub mul rmul floordiv rfloordiv truediv "
+    "rtruediv mod rmod divmod rdivmod pow rpow neg pos abs invert lshift rlshift rshift rrshift and rand or "
+    "ror xor rxor"
+).split():
+    setattr(NestedInt, f"__{_name}__", _refusing(f"__{_name}__"))
+
+
+def plain_sizes(sizes: Any) -> list[int]:
+    """Sizes as ints, among which the ragged one stays what it is."""
+    return [n if isinstance(n, NestedInt) else int(n) for n in sizes]
 
 
 def size_for(offsets: Tensor | None) -> NestedInt:

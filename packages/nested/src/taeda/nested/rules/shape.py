@@ -9,6 +9,7 @@ from taeda import Tensor
 from taeda._core_api.layouts import dimension
 
 from .._graph import built, compact
+from .._ints import plain_sizes
 from .._parts import is_nested
 from ._registry import rule, together
 
@@ -60,7 +61,7 @@ def squeeze_dims(x: Tensor, dim: Any) -> Any:
 def view(x: Tensor, shape: Any) -> Any:
     """The batch stays first, and the ragged size stays a size: `x.shape[1]`, or -1 in its place."""
     parts, values = compact(x)
-    size = [int(n) for n in shape]
+    size = plain_sizes(shape)
     if not size or size[0] not in (len(parts.bounds), -1):
         return NotImplemented
     places = [at for at, n in enumerate(size) if n == parts.size]
@@ -87,7 +88,7 @@ def view_as(x: Tensor, other: Tensor) -> Any:
 def expand(x: Tensor, size: Any, implicit: bool = False) -> Any:
     """The batch and the ragged size stay: as they are, or -1 in their place."""
     parts, values = compact(x)
-    wanted = [int(n) for n in size]
+    wanted = plain_sizes(size)
     if len(wanted) != x.dim():
         return NotImplemented
     if wanted[0] not in (len(parts.bounds), -1) or wanted[parts.ragged] not in (parts.size, -1):
