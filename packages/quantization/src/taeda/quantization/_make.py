@@ -8,6 +8,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda._core_api.doors import asks
 from taeda._core_api.layouts import require_plain
 from taeda._core_api.quantization import choose_parameters
 
@@ -42,6 +43,7 @@ def checked_scale(scale: float, zero_point: int, dtype: Any, name: str) -> tuple
     return float(scale), int(zero_point)
 
 
+@asks
 def quantize_per_tensor(input: Any, scale: Any, zero_point: Any, dtype: Any) -> Any:
     """`clamp(round(input / scale + zero_point))` as integers that know their scale.
 
@@ -80,6 +82,7 @@ def quantize_per_tensor(input: Any, scale: Any, zero_point: Any, dtype: Any) -> 
     return per_tensor(made, scale, zero_point, dtype)
 
 
+@asks
 def quantize_per_tensor_dynamic(input: Tensor, dtype: Any, reduce_range: bool) -> Tensor:
     """`quantize_per_tensor` with a scale and a zero point for the range of `input`.
 
@@ -125,6 +128,7 @@ def _vector(values: Any, device: Any) -> Tensor:
     return values if isinstance(values, Tensor) else taeda.tensor(values, device=device)
 
 
+@asks
 def quantize_per_channel(
     input: Tensor, scales: Tensor, zero_points: Tensor, axis: int, dtype: Any
 ) -> Tensor:
@@ -198,6 +202,7 @@ def _dtype_of(integers: Tensor, name: str) -> Any:
     return known[integers.dtype]
 
 
+@asks
 def _make_per_tensor_quantized_tensor(input: Tensor, scale: float, zero_point: int) -> Tensor:
     """A copy of integers (uint8, int8, int32) as a quantized tensor with this scale and zero point."""
     name = "_make_per_tensor_quantized_tensor"
@@ -205,6 +210,7 @@ def _make_per_tensor_quantized_tensor(input: Tensor, scale: float, zero_point: i
     return per_tensor(input.clone(), *checked_scale(scale, zero_point, dtype, name), dtype)
 
 
+@asks
 def _make_per_channel_quantized_tensor(
     input: Tensor, scale: Tensor, zero_point: Tensor, axis: int
 ) -> Tensor:
@@ -215,6 +221,7 @@ def _make_per_channel_quantized_tensor(
     return per_channel(input.clone(), scale, zero_point, axis, dtype)
 
 
+@asks
 def _empty_affine_quantized(
     size: Sequence[int], *, scale: float = 1.0, zero_point: int = 0, dtype: Any, device: Any = None
 ) -> Tensor:

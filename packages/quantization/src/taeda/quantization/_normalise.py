@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import taeda
 from taeda import Tensor
+from taeda._core_api.doors import asks
 
 from ._affine import LIMITS, STORED
 from ._make import checked_scale
@@ -46,6 +47,7 @@ def batch_norm(
     return per_tensor(integers, scale, zero_point, parts.dtype)
 
 
+@asks
 def quantized_batch_norm(
     input: Tensor,
     weight: Tensor | None,

@@ -12,6 +12,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda._core_api.doors import asks
 
 from .._affine import LIMITS
 from .._parts import Quantized, parts_of
@@ -157,6 +158,7 @@ def _pooled(row: str, input: Tensor, *how: Any) -> Tensor:
     return made
 
 
+@asks
 def quantized_max_pool1d(
     input: Tensor,
     kernel_size: Any,
@@ -176,6 +178,7 @@ def quantized_max_pool1d(
     return _pooled("max_pool1d", input, kernel_size, stride, padding, dilation, ceil_mode)
 
 
+@asks
 def quantized_max_pool2d(
     input: Tensor,
     kernel_size: Any,
@@ -195,6 +198,7 @@ def quantized_max_pool2d(
     return _pooled("max_pool2d", input, kernel_size, stride, padding, dilation, ceil_mode)
 
 
+@asks
 def quantized_max_pool3d(
     input: Tensor,
     kernel_size: Any,
