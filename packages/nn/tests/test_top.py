@@ -40,3 +40,13 @@ def test_bags_are_described():
 def test_refusals(call, message):
     with pytest.raises((RuntimeError, ValueError), match=message):
         call(taeda.ones(2))
+
+
+def test_a_norm_leaves_a_dimension_that_is_there():
+    v = taeda.ones(2, 3)
+    assert taeda.norm_except_dim(v, 2, -2).shape == (2, 1)
+    for dim in (2, -3):
+        with pytest.raises(IndexError, match=f"dim={dim} of 2 dimensions"):
+            taeda.norm_except_dim(v, 2, dim)
+        with pytest.raises(IndexError, match=f"dim={dim} of 2 dimensions"):
+            taeda.nn.utils.parametrizations.weight_norm(taeda.nn.Linear(3, 2), dim=dim)

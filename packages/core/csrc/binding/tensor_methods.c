@@ -369,10 +369,16 @@ ASKED_WITH(requires_grad_)
 #define FAST(f) (PyCFunction)(void (*)(void)) f, METH_FASTCALL | METH_KEYWORDS
 static PyMethodDef methods[] = {
     {"size", FAST(asked_size),
-     "size($self, /, dim=None)\n--\n\nA taeda.Size, or one of its entries."},
+     "size($self, /, dim=None)\n--\n\nA taeda.Size, or one of its entries.\n\n"
+     "Args:\n"
+     "    dim: the dimension whose size is wanted, from -n to n - 1 of n, or its name: an int is\n"
+     "        returned; None for all (default: None). IndexError outside of the range."},
     {"stride", FAST(asked_stride),
      "stride($self, /, dim=None)\n--\n\nSteps between neighbours, in elements: a tuple, or one of "
-     "its entries."},
+     "its entries.\n\n"
+     "Args:\n"
+     "    dim: the dimension whose step is wanted, from -n to n - 1 of n, or its name: an int is\n"
+     "        returned; None for all (default: None). IndexError outside of the range."},
     {"dim", asked_dim, METH_NOARGS, "dim($self, /)\n--\n\nNumber of dimensions."},
     {"ndimension", asked_dim, METH_NOARGS, "ndimension($self, /)\n--\n\nNumber of dimensions."},
     {"numel", asked_numel, METH_NOARGS, "numel($self, /)\n--\n\nNumber of elements."},
@@ -385,7 +391,13 @@ static PyMethodDef methods[] = {
      "data_ptr($self, /)\n--\n\nAddress of the first element."},
     {"is_contiguous", (PyCFunction)(void (*)(void))m_is_contiguous, METH_VARARGS | METH_KEYWORDS,
      "is_contiguous($self, /, memory_format=...)\n--\n\nRow-major without gaps, or in another "
-     "order of dimensions?"},
+     "order of dimensions?\n\n"
+     "Args:\n"
+     "    memory_format: the order that is asked for: taeda.contiguous_format,\n"
+     "        taeda.channels_last for four dimensions or taeda.channels_last_3d for five; False "
+     "for\n"
+     "        tensors with another number of them (default: taeda.contiguous_format).\n"
+     "        RuntimeError for taeda.preserve_format, which names no order."},
     {"item", asked_item, METH_NOARGS, "item($self, /)\n--\n\nThe one element as a Python number."},
     {"tolist", asked_tolist, METH_NOARGS,
      "tolist($self, /)\n--\n\nNested lists of Python numbers; a number for a 0-dim tensor."},
@@ -403,9 +415,15 @@ static PyMethodDef methods[] = {
      "get_device($self, /)\n--\n\nOrdinal of the accelerator; -1 for the cpu."},
     {"requires_grad_", FAST(asked_requires_grad_),
      "requires_grad_($self, /, requires_grad=True)\n--\n\nAsk for gradients (or not); returns the "
-     "tensor."},
+     "tensor.\n\n"
+     "Args:\n"
+     "    requires_grad: whether operations on the tensor are recorded (default: True).\n"
+     "        RuntimeError for True with integers or booleans, and for False with a result that\n"
+     "        was recorded, which detach() takes out."},
     {"is_set_to", asked_is_set_to, METH_O,
-     "is_set_to($self, tensor, /)\n--\n\nSame storage, offset, sizes and strides?"},
+     "is_set_to($self, tensor, /)\n--\n\nSame storage, offset, sizes and strides?\n\n"
+     "Args:\n"
+     "    tensor: the tensor to compare with, of any dtype. TypeError for what is no tensor."},
     {"_is_view", m_is_view, METH_NOARGS,
      "_is_view($self, /)\n--\n\nIs it a view that autograd knows?"},
     {"_set_retains_grad", m_set_retains, METH_O, "Note that .grad is filled for this non-leaf."},

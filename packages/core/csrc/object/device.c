@@ -336,6 +336,12 @@ int td_add_device(PyObject *module)
         {Py_tp_methods, device_methods},
         {Py_tp_getset, device_fields},
         {Py_tp_doc, "device(type, index=None)\n--\n\nWhere a tensor's memory is.\n\n"
+                    "Args:\n"
+                    "    type: the kind of device, such as 'cpu', 'cuda' or 'meta', with a number\n"
+                    "        or without, such as 'cuda:1'; a device; or a number, which means the\n"
+                    "        current accelerator. RuntimeError for a kind that nobody knows.\n"
+                    "    index: the number among devices of the kind, from 0 to 127, unless the\n"
+                    "        text holds one; None for the current one (default: None)\n\n"
                     ">>> taeda.device(\"cuda\", 1)\ndevice(type='cuda', index=1)\n"
                     ">>> taeda.device(\"cpu\").type\n'cpu'\n"
                     ">>> taeda.device(\"cuda:1\") == taeda.device(\"cuda:0\")\nFalse"},

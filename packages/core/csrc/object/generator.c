@@ -190,6 +190,10 @@ int td_add_generator(PyObject *module)
         {Py_tp_doc,
          "Generator(device='cpu')\n--\n\nA stream of random numbers, made by Philox4x32-10: the "
          "same numbers on every device.\n\n"
+         "Args:\n"
+         "    device: where its numbers are drawn, 'cpu' or 'cuda', or a device of them\n"
+         "        (default: 'cpu'). RuntimeError for other kinds, and for one that is not "
+         "there.\n\n"
          ">>> a, b = (taeda.Generator().manual_seed(7) for _ in range(2))\n"
          ">>> taeda.equal(taeda.rand(3, generator=a), taeda.rand(3, generator=b))\nTrue"},
         {0}};

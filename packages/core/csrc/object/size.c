@@ -115,6 +115,10 @@ int td_add_size(PyObject *module)
                                   {Py_nb_add, size_radd},
                                   {Py_mp_subscript, size_subscript},
                                   {Py_tp_doc, "The sizes of a tensor: a tuple of ints.\n\n"
+                                              "Args:\n"
+                                              "    iterable: the sizes: ints, or integer tensors "
+                                              "of one element (default: ()).\n"
+                                              "        TypeError for others.\n\n"
                                               ">>> size = taeda.ones(2, 3).shape\n"
                                               ">>> size, size.numel(), size + (4,)\n"
                                               "(taeda.Size([2, 3]), 6, taeda.Size([2, 3, 4]))"},

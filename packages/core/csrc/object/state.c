@@ -190,6 +190,8 @@ static PyMethodDef methods[] = {
      "True if a hook gets what operations save for backward in this thread."},
     {"set_default_dtype", set_default_dtype, METH_O,
      "set_default_dtype(d, /)\n--\n\ndtype of float factories and of Python floats.\n\n"
+     "Args:\n"
+     "    d: taeda.float32 (at the start), float64, float16 or bfloat16. TypeError for others.\n\n"
      ">>> taeda.set_default_dtype(taeda.float64)\n"
      ">>> taeda.ones(1).dtype\n"
      "taeda.float64\n"
@@ -206,6 +208,9 @@ static PyMethodDef methods[] = {
     {"set_default_device", set_default_device, METH_O,
      "set_default_device(device, /)\n--\n\nDevice of factories without device=; None is the "
      "cpu.\n\n"
+     "Args:\n"
+     "    device: a device, its name, or the number of an accelerator; None for the cpu.\n"
+     "        RuntimeError for one that is not there.\n\n"
      ">>> taeda.set_default_device(\"meta\")\n"
      ">>> taeda.ones(2).is_meta\n"
      "True\n"
@@ -222,6 +227,9 @@ static PyMethodDef methods[] = {
      "True"},
     {"set_num_threads", set_num_threads, METH_O,
      "set_num_threads(count, /)\n--\n\nThreads that one operation may use.\n\n"
+     "Args:\n"
+     "    count: how many, from 1 to 1024. RuntimeError for others, TypeError for what is no "
+     "int.\n\n"
      ">>> before = taeda.get_num_threads()\n"
      ">>> taeda.set_num_threads(2)\n"
      ">>> taeda.get_num_threads()\n"

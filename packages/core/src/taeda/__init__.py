@@ -136,13 +136,14 @@ _EXPORTS = {
     **dict.fromkeys(("autocast", "GradScaler"), "amp"),
     **dict.fromkeys(
         ("autocast_decrement_nesting", "autocast_increment_nesting", "clear_autocast_cache",
-         "get_autocast_cpu_dtype",
-         "get_autocast_dtype", "get_autocast_gpu_dtype", "is_autocast_cache_enabled",
-         "is_autocast_cpu_enabled",
-         "is_autocast_enabled", "set_autocast_cache_enabled", "set_autocast_cpu_dtype",
-         "set_autocast_cpu_enabled",
-         "set_autocast_dtype", "set_autocast_enabled", "set_autocast_gpu_dtype"),
+         "get_autocast_dtype", "is_autocast_cache_enabled", "is_autocast_enabled",
+         "set_autocast_cache_enabled", "set_autocast_dtype", "set_autocast_enabled"),
         "_layers.autocast",
+    ),
+    **dict.fromkeys(
+        ("get_autocast_cpu_dtype", "get_autocast_gpu_dtype", "is_autocast_cpu_enabled",
+         "set_autocast_cpu_dtype", "set_autocast_cpu_enabled", "set_autocast_gpu_dtype"),
+        "_layers.autocast_names",
     ),
     **dict.fromkeys((
         "are_deterministic_algorithms_enabled", "get_deterministic_debug_mode",

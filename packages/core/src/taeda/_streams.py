@@ -41,9 +41,13 @@ class Stream(metaclass=abc.ABCMeta):
     """Work of a device that is done in order: `taeda.cuda.Stream` for a CUDA device, and one for
     the processor.
 
-    `device` is the accelerator by default, where there is one, and else the processor; a lower
-    `priority` is served first. Within `with stream:` work goes there. RuntimeError for devices
-    without streams.
+    Within `with stream:` work goes there. RuntimeError for devices without streams.
+
+    Args:
+        device: a device or its name, of the kind "cpu" or "cuda"; None (the default) for the
+            accelerator, where there is one, and else the processor.
+        priority: a lower one is served first; at most 0 on cuda. The processor only keeps it
+            (default: 0).
 
     >>> stream = Stream("cpu")
     >>> stream.query()
@@ -105,8 +109,15 @@ class Stream(metaclass=abc.ABCMeta):
 class Event(metaclass=abc.ABCMeta):
     """A mark in the work of a device: `taeda.cuda.Event` for a CUDA device, a time for the processor.
 
-    With `enable_timing` the time between two can be read. `blocking` changes how a device is waited
-    for; `interprocess` is for CUDA events that go to other processes.
+    Args:
+        device: a device or its name, of the kind "cpu" or "cuda"; None (the default) for the
+            accelerator, where there is one, and else the processor. RuntimeError for devices
+            without streams.
+        enable_timing: whether `elapsed_time` between two can be read (default: False).
+        blocking: whether a thread that waits for CUDA sleeps (default: False); nothing on the
+            processor depends on it.
+        interprocess: whether other processes can wait for it (default: False); only on CUDA,
+            NotImplementedError on the processor.
 
     >>> begin, end = Event("cpu", enable_timing=True), Event("cpu", enable_timing=True)
     >>> begin.record()

@@ -22,7 +22,9 @@ __all__ = [
 def manual_seed(seed: int) -> Generator:
     """Start the stream of `seed` on every device, and return the generator of the cpu.
 
-    `seed` lies in [-2**63, 2**64 - 1], else ValueError; a negative one counts as `seed + 2**64`.
+    Args:
+        seed: an integer in [-2**63, 2**64 - 1], else ValueError; a negative one counts as
+            `seed + 2**64`.
 
     >>> _ = taeda.manual_seed(7)
     >>> x = taeda.rand(3)
@@ -66,6 +68,10 @@ def get_rng_state() -> Tensor:
 
 def set_rng_state(new_state: Tensor) -> None:
     """Go back to a place in a stream that `get_rng_state` gave.
+
+    Args:
+        new_state: 16 bytes: a contiguous uint8 tensor on the cpu. TypeError for another dtype,
+            RuntimeError for another number of them.
 
     >>> state = taeda.get_rng_state()
     >>> x = taeda.rand(3)

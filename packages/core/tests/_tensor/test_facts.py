@@ -30,8 +30,10 @@ def test_names_of_types():
     assert taeda.typename(taeda.Tensor) == "taeda.Tensor"
 
 
-def test_modules_of_devices():
-    assert taeda.get_device_module() is taeda.cpu
+def test_modules_of_devices(monkeypatch):
+    for there, module in ((True, taeda.cuda), (False, taeda.cpu)):
+        monkeypatch.setattr(taeda.cuda, "is_available", lambda there=there: there)
+        assert taeda.get_device_module() is module
     assert taeda.get_device_module(taeda.device("cpu")) is taeda.cpu
     with pytest.raises(RuntimeError, match="'meta' does not have a corresponding module"):
         taeda.get_device_module("meta")

@@ -49,6 +49,10 @@ def is_anomaly_check_nan_enabled() -> bool:
 def set_anomaly_enabled(enabled: bool, check_nan: bool = True) -> None:
     """Anomaly mode on or off, process-wide.
 
+    Args:
+        enabled: whether errors of backward name the call that made the node.
+        check_nan: whether a NaN gradient raises RuntimeError while the mode is on (default: True).
+
     >>> taeda.set_anomaly_enabled(True)
     >>> taeda.is_anomaly_enabled()
     True

@@ -35,12 +35,29 @@ def lobpcg(
 ) -> tuple[Tensor, Tensor]:
     """The `k` largest (or smallest) eigenvalues of A x = λ B x, and their vectors, by a block method.
 
-    A (..., m, m) is symmetric, B positive definite (the identity if None). X (..., m, n) is where
-    to begin, random if None; iK a matrix that approximates the inverse of A. At most `niter` steps
-    (1000), until residuals fall below `tol` relative to A. Eigenvalues are differentiable by A and
-    B, vectors are where B is None. `method` is "ortho" or "basic", which compute the same here; the
-    parameters of orthogonalisation are accepted empty only. ValueError if 3 n exceeds m, or for
-    unknown options.
+    The result is (values, vectors): of shapes (..., k) and (..., m, k), the first the largest, or the
+    smallest. Values are differentiable by A and B, vectors are where B is None.
+
+    Args:
+        A: symmetric matrices of shape (..., m, m), float32 or float64; a single one may be sparse.
+        k: how many pairs are wanted, from 1 to n; None (the default) for the columns of X, or 1.
+        B: symmetric positive definite matrices of A's shape; None (the default) for the identity.
+        X: where to begin: linearly independent columns of shape (..., m, n); None (the default) for
+            random ones.
+        n: how many columns are iterated, at most m / 3, ValueError for more; None (the default) for
+            those of X, or k.
+        iK: a matrix near the inverse of A, which shortens the search; None (the default) for none.
+        niter: the largest number of steps; None (the default) and negative ones for 1000.
+        tol: the search ends when no residual A x - λ B x is longer than tol times the Frobenius norm
+            of A; None (the default) for the square root of the dtype's eps.
+        largest: False for the smallest eigenvalues; None (the default) and True for the largest.
+        method: "ortho" or "basic", which compute the same here; None (the default) for "ortho".
+            ValueError for others.
+        tracker: None (the default): NotImplementedError for a function.
+        ortho_iparams, ortho_fparams, ortho_bparams: None (the default) or empty: NotImplementedError
+            for options of the orthogonalisation.
+
+    Method: Knyazev, SIAM J. Sci. Comput. 23 (2001), 517-541.
 
     >>> values, vectors = lobpcg(taeda.diag(taeda.arange(1.0, 10.0)), k=2)
     >>> [round(v) for v in values.tolist()]

@@ -24,11 +24,9 @@ else:
 
 __all__ = [
     "FLOAT32", "FLOAT32_ON_CPU", "autocast_decrement_nesting", "autocast_increment_nesting",
-    "casts_to_float32", "clear_autocast_cache", "get_autocast_cpu_dtype",
-    "get_autocast_dtype", "get_autocast_gpu_dtype", "is_autocast_cache_enabled",
-    "is_autocast_cpu_enabled", "is_autocast_enabled", "lower_type",
-    "set_autocast_cache_enabled", "set_autocast_cpu_dtype", "set_autocast_cpu_enabled", "set_autocast_dtype",
-    "set_autocast_enabled", "set_autocast_gpu_dtype", "snapshot",
+    "casts_to_float32", "clear_autocast_cache", "get_autocast_dtype", "is_autocast_cache_enabled",
+    "is_autocast_enabled", "lower_type", "set_autocast_cache_enabled", "set_autocast_dtype",
+    "set_autocast_enabled", "snapshot",
 ]  # fmt: skip
 
 _LOWER, _FLOAT32 = _core.casts["LOWER"], _core.casts["FLOAT32"]
@@ -85,7 +83,11 @@ def _known(device_type: str) -> str:
 
 
 def is_autocast_enabled(device_type: str = "cuda") -> bool:
-    """Whether this thread casts on a device. RuntimeError for an unknown kind of device.
+    """Whether this thread casts on a device.
+
+    Args:
+        device_type: the kind of device, such as "cpu" or "cuda" (default: "cuda"). RuntimeError for
+            a kind that nobody knows; False for one that this build does not cast on.
 
     >>> with taeda.autocast("cpu"):
     ...     print(taeda.is_autocast_enabled("cpu"))
@@ -101,6 +103,10 @@ def set_autocast_enabled(device_type: str | bool, enabled: bool | None = None) -
 
     RuntimeError for an unknown kind of device, and for one to be switched on that this build does
     not cast on.
+
+    Args:
+        device_type: the kind of device, "cpu" or "cuda"; a bool in its place, alone, is `enabled`.
+        enabled: whether calls are cast from now on; None (the default) if it came first.
 
     >>> taeda.set_autocast_enabled("cpu", True)
     >>> (taeda.ones(2, 2) @ taeda.ones(2, 2)).dtype
@@ -135,6 +141,9 @@ def _is_needed() -> bool:
 def get_autocast_dtype(device_type: str) -> dtype:
     """The lower type of a device: bfloat16 on the cpu, float16 on cuda, unless set otherwise.
 
+    Args:
+        device_type: the kind of device, such as "cpu". RuntimeError for one that nobody knows.
+
     >>> taeda.get_autocast_dtype("cpu")
     taeda.bfloat16
     """
@@ -142,7 +151,12 @@ def get_autocast_dtype(device_type: str) -> dtype:
 
 
 def set_autocast_dtype(device_type: str, dtype: dtype) -> None:
-    """Choose the lower type of a device.
+    """Choose the lower type of a device, in this thread.
+
+    Args:
+        device_type: the kind of device, such as "cpu". RuntimeError for one that nobody knows.
+        dtype: what listed operations compute in while casting is on, bfloat16 or float16.
+            TypeError for what is no dtype.
 
     >>> before = taeda.get_autocast_dtype("cpu")
     >>> taeda.set_autocast_dtype("cpu", taeda.float16)
@@ -166,6 +180,9 @@ def is_autocast_cache_enabled() -> bool:
 
 def set_autocast_cache_enabled(enabled: bool) -> None:
     """Cast weights once in a region, or each time.
+
+    Args:
+        enabled: whether the cast of a weight is kept for its next use (True at the start).
 
     >>> taeda.set_autocast_cache_enabled(False)
     >>> taeda.is_autocast_cache_enabled()
@@ -204,67 +221,6 @@ def autocast_decrement_nesting() -> int:
     """
     _here.nesting -= 1
     return _here.nesting
-
-
-def is_autocast_cpu_enabled() -> bool:
-    """`is_autocast_enabled("cpu")`.
-
-    >>> with taeda.autocast("cpu"):
-    ...     taeda.is_autocast_cpu_enabled()
-    True
-    """
-    return is_autocast_enabled("cpu")
-
-
-def set_autocast_cpu_enabled(enabled: bool) -> None:
-    """`set_autocast_enabled("cpu", enabled)`.
-
-    >>> taeda.set_autocast_cpu_enabled(True)
-    >>> taeda.is_autocast_enabled("cpu")
-    True
-    >>> taeda.set_autocast_cpu_enabled(False)
-    """
-    set_autocast_enabled("cpu", enabled)
-
-
-def get_autocast_cpu_dtype() -> dtype:
-    """`get_autocast_dtype("cpu")`.
-
-    >>> taeda.get_autocast_cpu_dtype()
-    taeda.bfloat16
-    """
-    return get_autocast_dtype("cpu")
-
-
-def set_autocast_cpu_dtype(dtype: dtype) -> None:
-    """`set_autocast_dtype("cpu", dtype)`.
-
-    >>> taeda.set_autocast_cpu_dtype(taeda.float16)
-    >>> taeda.get_autocast_dtype("cpu")
-    taeda.float16
-    >>> taeda.set_autocast_cpu_dtype(taeda.bfloat16)
-    """
-    set_autocast_dtype("cpu", dtype)
-
-
-def get_autocast_gpu_dtype() -> dtype:
-    """`get_autocast_dtype("cuda")`.
-
-    >>> taeda.get_autocast_gpu_dtype()
-    taeda.float16
-    """
-    return get_autocast_dtype("cuda")
-
-
-def set_autocast_gpu_dtype(dtype: dtype) -> None:
-    """`set_autocast_dtype("cuda", dtype)`.
-
-    >>> taeda.set_autocast_gpu_dtype(taeda.bfloat16)
-    >>> taeda.get_autocast_dtype("cuda")
-    taeda.bfloat16
-    >>> taeda.set_autocast_gpu_dtype(taeda.float16)
-    """
-    set_autocast_dtype("cuda", dtype)
 
 
 class Snapshot(NamedTuple):

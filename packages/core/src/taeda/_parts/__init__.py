@@ -71,7 +71,10 @@ def lazy_attributes(
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Return `__getattr__` and `__dir__` for a package.
 
-    `exports` maps a public name to "module" (an attribute of taeda.module) or "module:" (the module itself).
+    Args:
+        package: its full name, such as "taeda.nn".
+        exports: from a public name to "module" (an attribute of taeda.module) or to "module:" (the
+            module itself).
     """
     prefix = package.removeprefix("taeda").lstrip(".")
 

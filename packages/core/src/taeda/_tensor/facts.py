@@ -290,6 +290,9 @@ class finfo:
 class iinfo:
     """Limits of an integer dtype: bits max min.
 
+    Args:
+        type: an integer dtype, quantized ones too. TypeError for bool, floats and complex numbers.
+
     >>> taeda.iinfo(taeda.int8).max
     127
     """

@@ -250,7 +250,18 @@ def to_sparse(
     blocksize: Any = None,
     dense_dim: int | None = None,
 ) -> Tensor:
-    """A sparse tensor of the elements that are not 0, `sparse_dim` leading dimensions of it sparse."""
+    """A sparse tensor of the elements that are not 0, `sparse_dim` leading dimensions of it sparse.
+
+    Args:
+        sparse_dim: how many leading dimensions are sparse, from 1 to all of them; of a compressed
+            layout 2. None (the default) for all that `dense_dim` leaves.
+        layout: taeda.sparse_coo, or for matrices and batches of them sparse_csr, sparse_csc,
+            sparse_bsr or sparse_bsc; None (the default) for sparse_coo.
+        blocksize: (rows, columns) of the blocks of sparse_bsr and sparse_bsc, which divide the sizes
+            of the matrix; None (the default) for the other layouts.
+        dense_dim: how many dimensions at the end stay dense; None (the default) for none, or for
+            those that `sparse_dim` leaves.
+    """
     made: Tensor = _methods().to_sparse(
         self, sparse_dim, layout=layout, blocksize=blocksize, dense_dim=dense_dim
     )

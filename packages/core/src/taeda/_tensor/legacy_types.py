@@ -178,8 +178,11 @@ def tensor_type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> 
 
 
 def set_default_tensor_type(t: Any) -> None:
-    """Make the dtype of `t` (a class such as `taeda.DoubleTensor`, or its name) the default, and its
-    device; see `set_default_dtype` and `set_default_device`.
+    """Make the dtype of `t` and its device the default; see `set_default_dtype` and `set_default_device`.
+
+    Args:
+        t: a class of floating-point tensors such as `taeda.DoubleTensor` or
+            `taeda.cuda.HalfTensor`, or its name such as "taeda.FloatTensor".
 
     >>> taeda.set_default_tensor_type(taeda.DoubleTensor)
     >>> taeda.ones(1).dtype

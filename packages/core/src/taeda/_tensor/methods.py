@@ -148,7 +148,11 @@ def is_nonzero(self: Tensor) -> bool:
 
 @method
 def is_same_size(self: Tensor, other: Tensor) -> bool:
-    """Whether the shapes are the same."""
+    """Whether the shapes are the same.
+
+    Args:
+        other: the tensor whose shape is compared, of any dtype.
+    """
     return self.shape == other.shape
 
 

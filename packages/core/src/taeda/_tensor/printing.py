@@ -49,12 +49,18 @@ def set_printoptions(
     profile: str | None = None,
     sci_mode: bool | None = None,
 ) -> None:
-    """Say how tensors print, for the whole process.
+    """Say how tensors print, for the whole process. None leaves an option as it is, but for `sci_mode`.
 
-    `precision` is the number of digits after the point, `threshold` the number of elements from
-    which on only `edgeitems` at each end of a dimension are shown, `linewidth` the number of
-    columns. `profile` is "default", "short" or "full". `sci_mode` forces (True) or forbids (False)
-    the scientific notation; None, also when left out, lets every tensor decide.
+    Args:
+        precision: the number of digits after the point, at least 0 (4 at the start).
+        threshold: of a tensor with more elements than this only the ends are shown (1000 at the
+            start); float("inf") shows all.
+        edgeitems: how many elements at each end of a dimension are then shown (3 at the start).
+        linewidth: the number of columns after which a line is broken (80 at the start).
+        profile: "default", "short" or "full": options to begin with, which the others then change.
+            ValueError for another word.
+        sci_mode: whether numbers are in scientific notation; None, also when left out, lets every
+            tensor decide.
 
     >>> taeda.set_printoptions(precision=1)
     >>> taeda.tensor([1.25, 3.0])

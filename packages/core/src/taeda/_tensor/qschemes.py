@@ -11,6 +11,9 @@ __all__ = [
 class qscheme:
     """The way in which integers stand for numbers: one scale and zero point for all, or for each channel.
 
+    Args:
+        name: under which it is found in taeda. Programs take one of the five that are there.
+
     >>> taeda.quantize_per_tensor(taeda.ones(2), 0.1, 0, taeda.qint8).qscheme()
     taeda.per_tensor_affine
     """

@@ -38,15 +38,16 @@ UNFIT = {
 def install_as_torch(*, distributed: bool = False) -> None:
     """Let `import torch`, and imports of its modules, give taeda from now on, in this process.
 
-    `torch.distributed.is_available()` says False unless `distributed` is True: many libraries take
-    it as a promise of all its parts, and DTensor, FSDP and RPC do not exist here.
-
     `torch.__version__` and the metadata of a distribution "torch" say "2.13.0+taeda", so that
     libraries which ask for a version find one; dtypes, layouts, sizes and `Tensor.type()` say torch in
     their text, and so do the classes of tensors, parameters, dtypes and devices. Names that taeda
     lacks are absent here too. Calling it again changes nothing. A package that cannot run here and
     would stop those that import it (torchao, bitsandbytes) is hidden, with a warning that says why.
     RuntimeError if the real torch is imported: the two do not mix.
+
+    Args:
+        distributed: what `torch.distributed.is_available()` says (default: False). Many libraries
+            take it as a promise of all of its parts, and RPC does not exist here.
 
     >>> taeda.install_as_torch()
     >>> import torch

@@ -52,12 +52,15 @@ def compiled_with_cxx11_abi() -> bool:
 def get_device_module(device: Device | None = None) -> ModuleType:
     """The module of a kind of device, by default of the accelerator, which is the cpu where there is none.
 
-    RuntimeError for a kind without one.
+    Args:
+        device: a device or its name, whose number does not count; None (the default) for that of
+            the accelerator. RuntimeError for a kind without a module, such as "meta".
 
     >>> taeda.get_device_module("cpu").__name__
     'taeda.cpu'
     """
-    kind: Any = "cpu" if device is None else _core.device(device).type
+    ours = "cuda" if cuda.is_available() else "cpu"
+    kind: Any = ours if device is None else _core.device(device).type
     try:
         return importlib.import_module(f"taeda.{kind}")
     except ModuleNotFoundError:

@@ -96,7 +96,9 @@ class SymBool(_Symbolic):
 
 def sym_fresh_size(expr: Any) -> int:
     """A size that has no ties to the one it came from: the number; under a trace this fixes it.
-    TypeError for what is no integer.
+
+    Args:
+        expr: an int, or a size under a trace. TypeError for what is no integer.
 
     >>> taeda.sym_fresh_size(taeda.ones(3).shape[0])
     3
@@ -106,6 +108,9 @@ def sym_fresh_size(expr: Any) -> int:
 
 def sym_int(a: Any) -> int:
     """A number as an int, towards zero.
+
+    Args:
+        a: an int, a float, a size under a trace, or a tensor with one element. ValueError for NaN.
 
     >>> taeda.sym_int(-2.5)
     -2
@@ -119,6 +124,9 @@ def sym_int(a: Any) -> int:
 def sym_float(a: Any) -> float:
     """A number as a float; a size under a trace stays one that depends on it.
 
+    Args:
+        a: an int, a float, a size under a trace, or a tensor with one element.
+
     >>> taeda.sym_float(3)
     3.0
     """
@@ -127,6 +135,9 @@ def sym_float(a: Any) -> float:
 
 def sym_not(a: Any) -> bool:
     """`not a`.
+
+    Args:
+        a: a bool, a question about sizes under a trace, or anything that has a truth.
 
     >>> taeda.sym_not(True)
     False
@@ -143,6 +154,9 @@ def _number(value: Any) -> Any:
 def sym_max(a: Any, b: Any) -> Any:
     """The larger of two numbers; a float if one of them is.
 
+    Args:
+        a, b: ints, floats, sizes under a trace, or tensors with one element. AssertionError for others.
+
     >>> taeda.sym_max(3, 2.0)
     3.0
     """
@@ -155,6 +169,9 @@ def sym_max(a: Any, b: Any) -> Any:
 
 def sym_min(a: Any, b: Any) -> Any:
     """The smaller of two numbers; a float if one of them is.
+
+    Args:
+        a, b: ints, floats, sizes under a trace, or tensors with one element. AssertionError for others.
 
     >>> taeda.sym_min(3, 4)
     3
@@ -169,6 +186,9 @@ def sym_min(a: Any, b: Any) -> Any:
 def sym_sum(args: Sequence[Any]) -> Any:
     """The sum of a sequence of numbers, 0 if it is empty.
 
+    Args:
+        args: ints, floats, or sizes under a trace.
+
     >>> taeda.sym_sum([1, 2, 3])
     6
     """
@@ -177,6 +197,11 @@ def sym_sum(args: Sequence[Any]) -> Any:
 
 def sym_ite(b: Any, t: _T, f: _T) -> _T:
     """`t if b else f`. AssertionError unless `b` is a bool and the two are of one type.
+
+    Args:
+        b: a bool, or a question about sizes under a trace.
+        t: the result where it holds.
+        f: the result where it does not, of the type of t.
 
     >>> taeda.sym_ite(True, 3, 4)
     3
@@ -204,8 +229,12 @@ def cond(
     tensor in their graph, with both functions. For that both run while the graph is made, and give
     results of one structure, with the same shapes and dtypes.
 
-    RuntimeError for a tensor with more elements, and for operands that are no tuple or list;
-    TypeError for what cannot be called.
+    Args:
+        pred: a bool, or a tensor with one element. RuntimeError for a tensor with more.
+        true_fn: the function that runs if it holds, called with the operands. TypeError for what
+            cannot be called.
+        false_fn: the function that runs if it does not, likewise.
+        operands: the arguments of both: a tuple or a list, else RuntimeError (default: ()).
 
     >>> taeda.cond(taeda.tensor(True), taeda.sin, taeda.cos, (taeda.zeros(1),))
     tensor([0.])

@@ -21,6 +21,9 @@ __all__ = [
 def detach_(input: Tensor) -> Tensor:
     """`input.detach_()`: out of the graph, in place.
 
+    Args:
+        input: a tensor of any dtype; RuntimeError for a view.
+
     >>> x = taeda.tensor([[1, 2, 3], [4, 5, 6]])
     >>> taeda.detach_(x)
     tensor([[1, 2, 3],
@@ -32,6 +35,9 @@ def detach_(input: Tensor) -> Tensor:
 def get_device(input: Tensor) -> int:
     """The number of the tensor's device; -1 on the cpu.
 
+    Args:
+        input: a tensor of any shape and dtype.
+
     >>> taeda.get_device(taeda.ones(2))
     -1
     """
@@ -41,6 +47,10 @@ def get_device(input: Tensor) -> int:
 def is_same_size(input: Tensor, other: Tensor) -> bool:
     """Whether the shapes are the same.
 
+    Args:
+        input: a tensor of any shape and dtype.
+        other: the tensor whose shape is compared; its dtype may be another.
+
     >>> is_same_size(taeda.ones(2, 1), taeda.ones(2))
     False
     """
@@ -49,6 +59,9 @@ def is_same_size(input: Tensor, other: Tensor) -> bool:
 
 def is_distributed(input: Tensor) -> bool:
     """False: a plain tensor lies in one process.
+
+    Args:
+        input: a tensor of any shape and dtype.
 
     >>> taeda.is_distributed(taeda.ones(2))
     False
@@ -73,7 +86,10 @@ def init_num_threads() -> None:
 
 
 def get_file_path(*parts: str) -> str:
-    """A path beside the folder of this package.
+    """A path beside the folder of this package. Nobody asks whether there is such a file.
+
+    Args:
+        *parts: folders and a file, from the folder that holds `taeda`; without any, that folder.
 
     >>> import os
     >>> os.path.basename(taeda.get_file_path("taeda", "version.txt"))
@@ -85,6 +101,10 @@ def get_file_path(*parts: str) -> str:
 
 def to_dlpack(tensor: Tensor) -> Any:
     """A DLPack capsule on the tensor's memory.
+
+    Args:
+        tensor: a strided tensor of a dtype that DLPack knows; its gradient is not carried along.
+            BufferError for tensors without memory, such as on "meta".
 
     >>> x = taeda.ones(2)
     >>> y = taeda.utils.dlpack.from_dlpack(taeda.to_dlpack(x))

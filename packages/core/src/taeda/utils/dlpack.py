@@ -69,10 +69,16 @@ def from_dlpack(
     """A tensor on the memory of `ext_tensor`, an object with `__dlpack__` or a capsule: writes to
     one are seen in the other.
 
-    `copy=True` copies, `copy=False` raises where the producer would have to. `device` is where the
-    result lies. RuntimeError for what is no fresh capsule, BufferError for memory or types that
-    cannot be reached, ValueError for an axis that runs backwards. Memory that must not be written
-    is shared with a warning.
+    RuntimeError for what is no fresh capsule, BufferError for memory or types that cannot be
+    reached, ValueError for an axis that runs backwards. Memory that must not be written is shared
+    with a warning.
+
+    Args:
+        ext_tensor: an array of any library that has `__dlpack__`, or a capsule that nobody took.
+        device: where the result lies; None (the default) for where the memory is. Only for objects
+            with `__dlpack__`, AssertionError with a capsule.
+        copy: True copies, False raises where a copy would be needed, None (the default) copies
+            where it must. Only for objects with `__dlpack__`, too.
 
     >>> import numpy as np
     >>> array = np.zeros(2)

@@ -130,6 +130,15 @@ def _widened(constraint: Any, event_dim: int) -> Any:
 
 
 identity_transform = ComposeTransform([])
+identity_transform.__doc__ = """The transform that gives back what it gets.
+
+Args:
+    x: a tensor of any shape and dtype, which is returned itself
+
+>>> from taeda.distributions import identity_transform
+>>> identity_transform(taeda.tensor([1.0, 2.0]))
+tensor([1., 2.])
+"""
 
 
 class IndependentTransform(Transform):

@@ -56,7 +56,32 @@ class ConstraintRegistry:
 
 
 biject_to = ConstraintRegistry()
+biject_to.__doc__ = """A transform from all real numbers onto the set of a constraint, one to one.
+
+`biject_to.register(constraint, factory)` adds a kind of constraint.
+
+Args:
+    constraint: an object from `constraints`, such as `constraints.positive`.
+        NotImplementedError for one whose kind nobody registered here.
+
+>>> from taeda.distributions import biject_to, constraints
+>>> biject_to(constraints.simplex)(taeda.zeros(2))
+tensor([0.3333, 0.3333, 0.3333])
+"""
 transform_to = ConstraintRegistry()
+transform_to.__doc__ = """A transform from real numbers onto the set of a constraint, perhaps not one to one.
+
+It may take more numbers than the set has dimensions, as softmax does, and suits an optimizer that
+searches within the set. `transform_to.register(constraint, factory)` adds a kind of constraint.
+
+Args:
+    constraint: an object from `constraints`, such as `constraints.simplex`.
+        NotImplementedError for one whose kind nobody registered here.
+
+>>> from taeda.distributions import constraints, transform_to
+>>> transform_to(constraints.simplex)(taeda.zeros(2))
+tensor([0.5000, 0.5000])
+"""
 
 
 def _register_both(constraint: Any) -> Callable[[Factory], Factory]:

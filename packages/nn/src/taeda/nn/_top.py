@@ -17,6 +17,7 @@ from .functional import ctc_loss as _ctc_loss
 from .functional._dropout import _alpha_dropout, _check, _feature_dropout
 from .functional._embedding import _bag_of_each, _shorten_rows
 from .functional._embedding import embedding_bag as _embedding_bag
+from .utils._norms import all_but
 
 __all__ = [
     "affine_grid_generator",
@@ -64,6 +65,20 @@ def ctc_loss(
 ) -> Tensor:
     """`nn.functional.ctc_loss` with `reduction` 0 for none, 1 for the mean, 2 for the sum.
 
+    Args:
+        log_probs: logarithms of probabilities, float32 or float64: of shape (T, N, C), or (T, C) for
+            one sample
+        targets: the labels, integers in [0, C) but for blank: of shape (N, S), or all in one row
+        input_lengths: the lengths of the inputs, each at most T: N integers
+        target_lengths: the lengths of the targets: N integers
+        blank: the class that stands for no label, from 0 to C - 1 (default: 0)
+        reduction: 0 for the loss of each sample, 1 for the mean of the losses, each divided by the
+            length of its target, 2 for their sum (default: 1). ValueError for others
+        zero_infinity: whether an infinite loss, of a target too long for its input, and its
+            gradient are 0 (default: False)
+
+    Graves and others, ICML 2006.
+
     >>> log_p = taeda.full((5, 1, 3), 1 / 3).log()
     >>> taeda.ctc_loss(log_p, taeda.tensor([[1, 2]]), (5,), (2,), reduction=1)
     tensor(0.9689)
@@ -90,6 +105,24 @@ def embedding_bag(
 
     (output (bags, F), the bag of each index, how many indices a bag counts, and for the maximum the
     row of the table from which each element came). An index equal to `padding_idx` counts nowhere.
+
+    Args:
+        weight: the table, a float tensor of shape (rows, F)
+        indices: rows of weight, int32 or int64, of all bags in one row. RuntimeError for one that
+            the table has not
+        offsets: where each bag begins in the indices, of their dtype: (bags,), with 0 first
+        scale_grad_by_freq: whether the gradient of a row is divided by how often it came
+            (default: False)
+        mode: how a bag is put together: 0 for the sum, 1 for the mean, 2 for the maximum
+            (default: 0). ValueError for others
+        sparse: whether the gradient of weight is a sparse tensor; not for the maximum
+            (default: False)
+        per_sample_weights: a factor of each row, of the shape of the indices and the dtype of
+            weight; only for sums, else NotImplementedError. None for ones (default: None)
+        include_last_offset: whether offsets ends with the number of indices, and so has one entry
+            more than there are bags (default: False)
+        padding_idx: an index that counts nowhere and whose row gets no gradient, from -rows to
+            rows - 1; None for none (default: None)
 
     >>> table = taeda.tensor([[0.0, 0.0], [1.0, 2.0], [3.0, 4.0]])
     >>> taeda.embedding_bag(table, taeda.tensor([1, 2, 2]), taeda.tensor([0, 1]))[0]
@@ -148,6 +181,12 @@ def _sources(weight: Tensor, indices: Tensor, bag: Tensor, kept: Tensor, count: 
 def embedding_renorm_(weight: Tensor, indices: Tensor, max_norm: float, norm_type: float) -> Tensor:
     """Shorten those rows of `weight` that `indices` name to a norm of at most `max_norm`, in place.
 
+    Args:
+        weight: the table, a float tensor of shape (rows, F), which is written and returned
+        indices: rows of weight, int32 or int64, of any shape. IndexError for one that the table has not
+        max_norm: the largest norm, at least 0
+        norm_type: the order of the norm, above 0; float("inf") for the largest absolute value
+
     >>> table = taeda.tensor([[3.0, 4.0], [6.0, 8.0]])
     >>> taeda.embedding_renorm_(table, taeda.tensor([0]), 1.0, 2.0)
     tensor([[0.6000, 0.8000],
@@ -161,7 +200,12 @@ def embedding_renorm_(weight: Tensor, indices: Tensor, max_norm: float, norm_typ
 
 
 def alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
-    """`nn.functional.alpha_dropout`.
+    """`nn.functional.alpha_dropout`: what is dropped takes selu's limit, and mean and variance stay.
+
+    Args:
+        input: a float tensor of any shape
+        p: the probability that an element is dropped, from 0 to 1. ValueError for others
+        train: whether to drop; if False, the values stay
 
     >>> x = taeda.ones(3)
     >>> taeda.alpha_dropout(x, 0.5, False)
@@ -171,7 +215,12 @@ def alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
 
 
 def alpha_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
-    """`alpha_dropout` in place.
+    """`alpha_dropout` in place: the input is written and returned.
+
+    Args:
+        input: a float tensor of any shape
+        p: the probability that an element is dropped, from 0 to 1. ValueError for others
+        train: whether to drop; if False, the values stay
 
     >>> x = taeda.ones(3)
     >>> taeda.alpha_dropout_(x, 0.5, False) is x
@@ -181,7 +230,12 @@ def alpha_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
 
 
 def feature_alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
-    """`nn.functional.feature_alpha_dropout`.
+    """`nn.functional.feature_alpha_dropout`: `alpha_dropout` of whole channels.
+
+    Args:
+        input: a float tensor of shape (N, C, *); RuntimeError for fewer than two dimensions in training
+        p: the probability that a channel of a sample is dropped, from 0 to 1. ValueError for others
+        train: whether to drop; if False, the values stay
 
     >>> y = taeda.feature_alpha_dropout(taeda.ones(2, 50, 3, 3), 0.5, True)
     >>> bool((y == y[..., :1, :1]).all())
@@ -191,7 +245,12 @@ def feature_alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
 
 
 def feature_alpha_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
-    """`feature_alpha_dropout` in place.
+    """`feature_alpha_dropout` in place: the input is written and returned.
+
+    Args:
+        input: a float tensor of shape (N, C, *); RuntimeError for fewer than two dimensions in training
+        p: the probability that a channel of a sample is dropped, from 0 to 1. ValueError for others
+        train: whether to drop; if False, the values stay
 
     >>> x = taeda.ones(2, 50, 3, 3)
     >>> y = taeda.feature_alpha_dropout_(x, 0.5, True)
@@ -217,6 +276,11 @@ def _check_channels(input: Tensor, wanted: bool) -> None:
 def feature_dropout(input: Tensor, p: float, train: bool) -> Tensor:
     """Zero whole channels of (N, C, ...) with probability `p`, and scale the rest by 1 / (1 - p).
 
+    Args:
+        input: a float tensor of shape (N, C, *); RuntimeError for fewer than two dimensions in training
+        p: the probability that a channel of a sample is dropped, from 0 to 1. ValueError for others
+        train: whether to drop; if False, the values stay
+
     >>> y = taeda.feature_dropout(taeda.ones(2, 50, 3, 3), 0.5, True)
     >>> bool((y == y[..., :1, :1]).all())
     True
@@ -226,7 +290,12 @@ def feature_dropout(input: Tensor, p: float, train: bool) -> Tensor:
 
 
 def feature_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
-    """`feature_dropout` in place.
+    """`feature_dropout` in place: the input is written and returned.
+
+    Args:
+        input: a float tensor of shape (N, C, *); RuntimeError for fewer than two dimensions in training
+        p: the probability that a channel of a sample is dropped, from 0 to 1. ValueError for others
+        train: whether to drop; if False, the values stay
 
     >>> x = taeda.ones(2, 50, 3, 3)
     >>> y = taeda.feature_dropout_(x, 0.5, True)
@@ -245,6 +314,17 @@ def grid_sampler(
 ) -> Tensor:
     """`nn.functional.grid_sample` with modes 0 bilinear, 1 nearest, 2 bicubic and paddings 0 zeros,
     1 border, 2 reflection.
+
+    Args:
+        input: images of shape (N, C, H, W), or volumes (N, C, D, H, W)
+        grid: where to read, from -1 to 1: shape (N, H', W', 2), or (N, D', H', W', 3), x first. The
+            result has its sizes: (N, C, H', W') or (N, C, D', H', W')
+        interpolation_mode: 0 for bilinear, 1 for nearest, 2 for bicubic, which is for images only.
+            ValueError for others
+        padding_mode: what lies outside: 0 for zeros, 1 for the border's values, 2 for reflections.
+            ValueError for others
+        align_corners: whether the centres of the outermost elements lie at -1 and 1; if False,
+            their outer edges do
 
     >>> image = taeda.arange(4.0).reshape(1, 1, 2, 2)
     >>> taeda.grid_sampler(image, taeda.zeros(1, 1, 1, 2), 0, 0, True)
@@ -275,6 +355,16 @@ grid_sampler_2d = _of_rank(
     4,
     """`grid_sampler` of images (N, C, H, W).
 
+Args:
+    input: images of shape (N, C, H, W), a float tensor
+    grid: where to read, from -1 to 1: shape (N, H', W', 2), x first. The result has shape
+        (N, C, H', W'). RuntimeError for another number of dimensions
+    interpolation_mode: 0 for bilinear, 1 for nearest, 2 for bicubic. ValueError for others
+    padding_mode: what lies outside: 0 for zeros, 1 for the border's values, 2 for reflections.
+        ValueError for others
+    align_corners: whether the centres of the outermost elements lie at -1 and 1; if False, their
+        outer edges do
+
 >>> image = taeda.arange(4.0).reshape(1, 1, 2, 2)
 >>> taeda.grid_sampler_2d(image, taeda.zeros(1, 1, 1, 2), 0, 0, True)
 tensor([[[[1.5000]]]])
@@ -285,6 +375,16 @@ grid_sampler_3d = _of_rank(
     5,
     """`grid_sampler` of volumes (N, C, D, H, W).
 
+Args:
+    input: volumes of shape (N, C, D, H, W), a float tensor
+    grid: where to read, from -1 to 1: shape (N, D', H', W', 3), x first. The result has shape
+        (N, C, D', H', W'). RuntimeError for another number of dimensions
+    interpolation_mode: 0 for bilinear, 1 for nearest; there is no bicubic for volumes. ValueError for others
+    padding_mode: what lies outside: 0 for zeros, 1 for the border's values, 2 for reflections.
+        ValueError for others
+    align_corners: whether the centres of the outermost elements lie at -1 and 1; if False, their
+        outer edges do
+
 >>> volume = taeda.arange(8.0).reshape(1, 1, 2, 2, 2)
 >>> taeda.grid_sampler_3d(volume, taeda.zeros(1, 1, 1, 1, 3), 0, 0, True)
 tensor([[[[[3.5000]]]]])
@@ -293,7 +393,14 @@ tensor([[[[[3.5000]]]]])
 
 
 def affine_grid_generator(theta: Tensor, size: Sequence[int], align_corners: bool) -> Tensor:
-    """`nn.functional.affine_grid`, which says what it takes.
+    """`nn.functional.affine_grid`: the places from which an affine map takes each element of an image.
+
+    Args:
+        theta: affine maps, a float tensor of shape (N, 2, 3), or (N, 3, 4) for volumes
+        size: the sizes of the images that the grid is for: (N, C, H, W), which gives (N, H, W, 2),
+            or (N, C, D, H, W), which gives (N, D, H, W, 3). NotImplementedError for others
+        align_corners: whether the centres of the outermost elements lie at -1 and 1; if False,
+            their outer edges do
 
     >>> same = taeda.tensor([[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]])
     >>> taeda.affine_grid_generator(same, [1, 1, 1, 2], True)
@@ -310,18 +417,31 @@ def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor:
     """The `pow`-norm over every dimension but `dim`, kept at size 1; dim -1 means the norm of all,
     as one number.
 
+    Args:
+        v: a float tensor with at least one dimension
+        pow: the order of the norm (default: 2)
+        dim: the dimension that stays, from -n to n - 1 of n, where -1 is not the last one but
+            none (default: 0). IndexError for others
+
     >>> taeda.norm_except_dim(taeda.tensor([[3.0, 4.0], [6.0, 8.0]]), 2, 0)
     tensor([[ 5.],
             [10.]])
     """
     if dim == -1:
         return taeda.linalg.vector_norm(v, pow)
-    others = [d for d in range(v.dim()) if d != dim % v.dim()]
+    others = all_but(v, dim)
     return taeda.linalg.vector_norm(v, pow, others, keepdim=True) if others else v.abs()
 
 
 def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tensor:
     """A convolution along time of (T, N, C_in) by weights (K, C_in, C_out): (T + 2 pad - K + 1, N, C_out).
+
+    Args:
+        input: sequences of shape (T, N, C_in), a float tensor. RuntimeError for another number of
+            dimensions, here and below
+        weight: the kernel, of shape (K, C_in, C_out) and the dtype of input
+        bias: what is added to each output channel, of shape (C_out,)
+        pad: how many steps of zeros stand at both ends, at least 0 (default: 0)
 
     >>> taeda.conv_tbc(taeda.ones(5, 1, 2), taeda.ones(3, 2, 4), taeda.zeros(4)).shape
     taeda.Size([3, 1, 4])

@@ -50,6 +50,24 @@ def lstm(
     the weights.
 
     Packed: `lstm(data, batch_sizes, (h, c), params, has_biases, num_layers, dropout, train, bidirectional)`.
+    output has shape (T, N, D P): D is 2 if bidirectional, else 1, and P the size of h, which is H
+    without a projection. The layer is `nn.LSTM`, and a step `lstm_cell`.
+
+    Args:
+        input: sequences, a float tensor of shape (T, N, F), or (N, T, F) with batch_first; packed, the
+            rows of all steps, of shape (rows, F)
+        hx: (h, c) of shapes (num_layers D, N, P) and (num_layers D, N, H); packed, the batch sizes, and
+            everything after it stands one place later
+        params: the weights of each layer and, in it, of each direction: w_ih (4 H, F), w_hh (4 H, P),
+            with biases b_ih and b_hh (4 H,), and with a projection w_hr (P, H). F of the second
+            layer and later ones is the last size of output. RuntimeError for another number of weights
+        has_biases: whether params holds biases
+        num_layers: how many layers there are, at least 1
+        dropout: the probability, from 0 to 1, of dropout after each layer but the last
+        train: whether dropout acts
+        bidirectional: whether a second recurrence runs from the end; output holds both side by side
+        batch_first: whether the batch is dimension 0 of input and output instead of 1
+            (default: False)
 
     >>> layer = taeda.nn.LSTM(2, 3)
     >>> x, h = taeda.ones(5, 1, 2), taeda.zeros(1, 1, 3)
@@ -63,6 +81,23 @@ def lstm(
     return output, hidden, cell
 
 
+#: the arguments of layers with one state; g is the first size of their weights
+_ARGUMENTS = """Args:
+        input: sequences, a float tensor of shape (T, N, F), or (N, T, F) with batch_first; packed, the
+            rows of all steps, of shape (rows, F)
+        hx: the state h of shape (num_layers D, N, H); packed, the batch sizes, and
+            everything after it stands one place later
+        params: the weights of each layer and, in it, of each direction: w_ih ({g}, F), w_hh ({g}, H),
+            with biases b_ih and b_hh ({g},). F of the second layer and later ones is the
+            last size of output. RuntimeError for another number of weights
+        has_biases: whether params holds biases
+        num_layers: how many layers there are, at least 1
+        dropout: the probability, from 0 to 1, of dropout after each layer but the last
+        train: whether dropout acts
+        bidirectional: whether a second recurrence runs from the end; output holds both side by side
+        batch_first: whether the batch is dimension 0 of input and output instead of 1
+            (default: False)"""
+_FIRST_SIZES = {"gru": "3 H", "rnn_tanh": "H", "rnn_relu": "H"}
 #: the layer whose weights an example takes
 _LAYERS = {
     "gru": "GRU(2, 3)",
@@ -102,6 +137,10 @@ def _single(name: str, mode: str) -> Any:
     h of (layers, N, H).
 
     Packed: `{name}(data, batch_sizes, h, params, has_biases, num_layers, dropout, train, bidirectional)`.
+    output has shape (T, N, D H), where D is 2 if bidirectional, else 1. The layer is
+    `nn.{_LAYERS[name].partition("(")[0]}`, and a step `{name}_cell`.
+
+    {_ARGUMENTS.format(g=_FIRST_SIZES[name])}
 
     >>> layer = taeda.nn.{_LAYERS[name]}
     >>> x, h = taeda.ones(5, 1, 2), taeda.zeros(1, 1, 3)
@@ -176,6 +215,17 @@ def lstm_cell(
 ) -> tuple[Tensor, Tensor]:
     """One step of an LSTM: (h, c) from input (N, F), hx = (h, c), and the weights.
 
+    With i, f, g, o = (w_ih x + b_ih + w_hh h + b_hh) in four parts, the next c is
+    sigmoid(f) c + sigmoid(i) tanh(g), and the next h sigmoid(o) tanh(c). The layer is `nn.LSTMCell`.
+
+    Args:
+        input: the features of this step, a float tensor of shape (N, F) or (F,)
+        hx: (h, c), each of shape (N, H) or (H,). RuntimeError for another number of states
+        w_ih: the weights of the input, of shape (4 H, F)
+        w_hh: the weights of h, of shape (4 H, H)
+        b_ih: what is added to the input's share, of shape (4 H,); None for nothing (default: None)
+        b_hh: what is added to the share of h, likewise (default: None)
+
     >>> x, h = taeda.ones(1, 2), taeda.zeros(1, 3)
     >>> hidden, cell = taeda.lstm_cell(x, (h, h), taeda.zeros(12, 2), taeda.zeros(12, 3))
     >>> hidden.shape
@@ -185,6 +235,22 @@ def lstm_cell(
         raise RuntimeError(f"lstm_cell expects two hidden states, got {len(hx)}")
     h, c = _cell(lstm_step, input, tuple(hx), Weights(w_ih, w_hh, b_ih, b_hh))
     return h, c
+
+
+#: the arguments of cells with one state
+_CELL = """Args:
+        input: the features x of this step, a float tensor of shape (N, F) or (F,)
+        hx: the state h, of shape (N, H) or (H,)
+        w_ih: the weights of the input, of shape ({g}, F)
+        w_hh: the weights of the state, of shape ({g}, H)
+        b_ih: what is added to the input's share, of shape ({g},); None for nothing (default: None)
+        b_hh: what is added to the state's share, likewise (default: None)"""
+_FORMULAS = {
+    "gru_cell": """With r, z, n = w_ih x + b_ih and R, Z, M = w_hh h + b_hh in three parts each, and
+    m = tanh(n + sigmoid(r + R) M), the next h is m + sigmoid(z + Z) (h - m).""",
+    "rnn_tanh_cell": "The next h is tanh(w_ih x + b_ih + w_hh h + b_hh).",
+    "rnn_relu_cell": "The next h is relu(w_ih x + b_ih + w_hh h + b_hh).",
+}
 
 
 def _single_cell(name: str, step: Step) -> Any:
@@ -200,7 +266,13 @@ def _single_cell(name: str, step: Step) -> Any:
 
     cell.__name__ = cell.__qualname__ = name
     size = 6 if name == "gru_cell" else 2  # three weights in one, or one
+    first = "3 H" if name == "gru_cell" else "H"
     cell.__doc__ = f"""One step: the next h (N, H) from input (N, F), hx (N, H), and the weights.
+
+    {_FORMULAS[name]}
+    The layer is `nn.{"GRUCell" if name == "gru_cell" else "RNNCell"}`.
+
+    {_CELL.format(g=first)}
 
     >>> x, h = taeda.ones(1, 2), taeda.zeros(1, 2)
     >>> taeda.{name}(x, h, taeda.zeros({size}, 2), taeda.zeros({size}, 2))

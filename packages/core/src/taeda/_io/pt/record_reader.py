@@ -23,6 +23,9 @@ class PyTorchFileReader:
 
     RuntimeError for a file that is no such archive, and for a record that is not there.
 
+    Args:
+        name_or_buffer: the path of a file in zip form, or such a file, open for reading bytes.
+
     >>> taeda.save({"x": 1}, "saved.pt")
     >>> taeda.PyTorchFileReader("saved.pt").has_record("data.pkl")
     True

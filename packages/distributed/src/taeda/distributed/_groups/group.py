@@ -53,7 +53,16 @@ class ProcessGroup:
 
     Collectives run in the order in which they were called. One that blocks runs on the caller's
     thread if nothing is under way, everything else on one thread of the group. Made by
-    `init_process_group` and `new_group`.
+    `init_process_group` and `new_group`, which choose the arguments.
+
+    Args:
+        engine: what moves the data between the processes of the group.
+        ranks: the ranks of the default group that take part, in the order of their numbers here.
+        backend: the name of the engine, such as "gloo".
+        timeout: how long a collective waits for the others, a timedelta.
+        name: the group's name, the same in all its processes and of no other group.
+        description: what the group is for, in words (default: "").
+        store: where its processes meet; None (the default) if nothing is kept there.
 
     >>> from taeda import distributed as dist
     >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)

@@ -19,6 +19,13 @@ __all__ = ["StreamWork", "Work"]
 class Work:
     """A collective under way. `wait()` returns when its outputs are there, and raises what went wrong.
 
+    Collectives with `async_op=True` make it.
+
+    Args:
+        what: names the collective in errors, by its text (default: "").
+        result: the outputs that `result()` and the future give: a tensor, a list of them, or None
+            for none (default: None).
+
     >>> from taeda import distributed as dist
     >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
     >>> work = dist.all_reduce(taeda.ones(2), async_op=True)

@@ -7,12 +7,21 @@ from taeda import Tensor
 
 from ..functional import normalize
 
-__all__ = ["as_matrix", "default_dim", "direction_and_length", "power_step", "weighted"]
+__all__ = ["all_but", "as_matrix", "default_dim", "direction_and_length", "power_step", "weighted"]
 
 
 def weighted(direction: Tensor, length: Tensor, dim: int | None) -> Tensor:
     """length · direction / |direction|, the norm being over all dimensions but `dim`."""
     return direction * (length / norm_except(direction, dim))
+
+
+def all_but(x: Tensor, dim: int) -> list[int]:
+    """The other dimensions. IndexError for a dimension that is not there."""
+    if not -x.dim() <= dim < x.dim():
+        raise IndexError(
+            f"Dimension out of range: a norm for each place of dim={dim} of {x.dim()} dimensions"
+        )
+    return [i for i in range(x.dim()) if i != dim % x.dim()]
 
 
 def norm_except(x: Tensor, dim: int | None) -> Tensor:
@@ -21,7 +30,7 @@ def norm_except(x: Tensor, dim: int | None) -> Tensor:
     """
     if dim is None or dim == -1:
         return x.norm()
-    others = [i for i in range(x.dim()) if i != dim % x.dim()]
+    others = all_but(x, dim)
     return (x * x).sum(others, keepdim=True).sqrt() if others else x.abs()
 
 

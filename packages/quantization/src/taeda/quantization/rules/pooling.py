@@ -167,8 +167,23 @@ def quantized_max_pool1d(
     dilation: Any = 1,
     ceil_mode: bool = False,
 ) -> Tensor:
-    """`max_pool1d` of a quantized tensor (samples, channels, length). The arguments are those of
-    `nn.functional.max_pool1d`. NotImplementedError for a plain tensor.
+    """The largest element of every window of a quantized tensor, as `nn.functional.max_pool1d`.
+
+    The result keeps the scale and the zero point. Its size, for each spatial dimension, is
+    (size + 2 padding - dilation (kernel_size - 1) - 1) / stride + 1, rounded down.
+    NotImplementedError for a plain tensor.
+
+    Args:
+        input: a quantized tensor of shape (C, L) or (N, C, L).
+        kernel_size: the size of the window, at least 1: an int, or a list of one.
+        stride: the step of the window, at least 1: an int, or a list of one; `()` (the default) for
+            kernel_size.
+        padding: how many elements that never win stand at both ends, at most half of the window:
+            an int, or a list of one (default: 0).
+        dilation: the distance between neighbours in the window, at least 1: an int, or a list of one
+            (default: 1).
+        ceil_mode: whether output sizes are rounded up instead, so that a last window may stick out
+            (default: False).
 
     >>> import taeda
     >>> x = taeda.quantize_per_tensor(taeda.tensor([[[1.0, 3.0, 2.0, 0.0]]]), 0.5, 0, taeda.quint8)
@@ -187,8 +202,22 @@ def quantized_max_pool2d(
     dilation: Any = 1,
     ceil_mode: bool = False,
 ) -> Tensor:
-    """`max_pool2d` of a quantized tensor (samples, channels, height, width). The arguments are those of
-    `nn.functional.max_pool2d`. NotImplementedError for a plain tensor.
+    """The largest element of every window of a quantized tensor, as `nn.functional.max_pool2d`.
+
+    The result keeps the scale and the zero point. Its size, for each spatial dimension, is
+    (size + 2 padding - dilation (kernel_size - 1) - 1) / stride + 1, rounded down.
+    NotImplementedError for a plain tensor.
+
+    Args:
+        input: a quantized tensor of shape (C, H, W) or (N, C, H, W).
+        kernel_size: the size of the window, at least 1: an int, or 2 of them.
+        stride: the step of the window, at least 1: an int, or 2 of them; `()` (the default) for kernel_size.
+        padding: how many elements that never win stand at both ends, at most half of the window:
+            an int, or 2 of them (default: 0).
+        dilation: the distance between neighbours in the window, at least 1: an int, or 2 of them
+            (default: 1).
+        ceil_mode: whether output sizes are rounded up instead, so that a last window may stick out
+            (default: False).
 
     >>> import taeda
     >>> x = taeda.quantize_per_tensor(taeda.eye(4)[None, None], 0.5, 0, taeda.quint8)
@@ -207,8 +236,22 @@ def quantized_max_pool3d(
     dilation: Any = 1,
     ceil_mode: bool = False,
 ) -> Tensor:
-    """`max_pool3d` of a quantized tensor (samples, channels, depth, height, width). The arguments are those
-    of `nn.functional.max_pool3d`. NotImplementedError for a plain tensor.
+    """The largest element of every window of a quantized tensor, as `nn.functional.max_pool3d`.
+
+    The result keeps the scale and the zero point. Its size, for each spatial dimension, is
+    (size + 2 padding - dilation (kernel_size - 1) - 1) / stride + 1, rounded down.
+    NotImplementedError for a plain tensor.
+
+    Args:
+        input: a quantized tensor of shape (C, D, H, W) or (N, C, D, H, W).
+        kernel_size: the size of the window, at least 1: an int, or 3 of them.
+        stride: the step of the window, at least 1: an int, or 3 of them; `()` (the default) for kernel_size.
+        padding: how many elements that never win stand at both ends, at most half of the window:
+            an int, or 3 of them (default: 0).
+        dilation: the distance between neighbours in the window, at least 1: an int, or 3 of them
+            (default: 1).
+        ceil_mode: whether output sizes are rounded up instead, so that a last window may stick out
+            (default: False).
 
     >>> import taeda
     >>> x = taeda.arange(8.0).reshape(1, 1, 2, 2, 2)
