@@ -107,22 +107,23 @@ int td_add_size(PyObject *module)
     tuple_concat = (binaryfunc)PyType_GetSlot(&PyTuple_Type, Py_sq_concat);
     tuple_subscript = (binaryfunc)PyType_GetSlot(&PyTuple_Type, Py_mp_subscript);
     tuple_repeat = (ssizeargfunc)PyType_GetSlot(&PyTuple_Type, Py_sq_repeat);
-    static PyType_Slot slots[] = {{Py_tp_new, size_new},
-                                  {Py_tp_repr, size_repr},
-                                  {Py_tp_methods, size_methods},
-                                  {Py_sq_concat, size_concat},
-                                  {Py_sq_repeat, size_repeat},
-                                  {Py_nb_add, size_radd},
-                                  {Py_mp_subscript, size_subscript},
-                                  {Py_tp_doc, "The sizes of a tensor: a tuple of ints.\n\n"
-                                              "Args:\n"
-                                              "    iterable: the sizes: ints, or integer tensors "
-                                              "of one element (default: ()).\n"
-                                              "        TypeError for others.\n\n"
-                                              ">>> size = taeda.ones(2, 3).shape\n"
-                                              ">>> size, size.numel(), size + (4,)\n"
-                                              "(taeda.Size([2, 3]), 6, taeda.Size([2, 3, 4]))"},
-                                  {0}};
+    static PyType_Slot slots[] = {
+        {Py_tp_new, size_new},
+        {Py_tp_repr, size_repr},
+        {Py_tp_methods, size_methods},
+        {Py_sq_concat, size_concat},
+        {Py_sq_repeat, size_repeat},
+        {Py_nb_add, size_radd},
+        {Py_mp_subscript, size_subscript},
+        {Py_tp_doc,
+         "The sizes of a tensor: a tuple of ints.\n\n"
+         "Args:\n"
+         "    iterable: the sizes: ints, or integer tensors of one element (default: ()).\n"
+         "        TypeError for others.\n\n"
+         ">>> size = taeda.ones(2, 3).shape\n"
+         ">>> size, size.numel(), size + (4,)\n"
+         "(taeda.Size([2, 3]), 6, taeda.Size([2, 3, 4]))"},
+        {0}};
     static PyType_Spec spec = {"taeda.Size", 0, 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
     PyObject *bases = PyTuple_Pack(1, &PyTuple_Type);
     SizeT = bases ? (PyTypeObject *)PyType_FromSpecWithBases(&spec, bases) : NULL;
