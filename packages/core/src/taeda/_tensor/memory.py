@@ -210,7 +210,10 @@ def _with_memory(x: Tensor) -> list[Tensor]:
     parts = _core.parts_of(x)
     if parts is None:
         return [x]
-    return [one for _, part in parts.named() for one in _with_memory(part)]
+    named = getattr(parts, "named", None)
+    if named is None:
+        raise RuntimeError(f"a tensor of layout {x.layout} does not say which tensors it is made of")
+    return [one for _, part in named() for one in _with_memory(part)]
 
 
 @method
