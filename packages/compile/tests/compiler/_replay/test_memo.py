@@ -9,6 +9,7 @@ import pytest
 from custom_operators import Kernel, defined, tripled
 
 import taeda
+from taeda.compiler._replay.memo import Memo, Unlike
 from taeda.library import Library
 
 _numbers = itertools.count()
@@ -153,3 +154,86 @@ def test_a_kernel_that_calls_a_compiled_function_with_such_operators(space):
         assert taeda.equal(fast(x), (x * 3 + 1) + (x * 6 + 1))
         assert (outer.calls, inner.calls) == (2 * number, 2 * number)
     assert taeda.compiler.explain(fast)(x).graph_count == 1
+
+
+def _series(space, f, kernel, calls=14):
+    """What `f(op)` gives for the same numbers, as it is and compiled."""
+    found = []
+    for number, change in enumerate((lambda g: g, taeda.compile)):
+        op = defined(space, f"s{number}_{next(_numbers)}(Tensor x) -> Tensor", *kernel())
+        g = change(f(op))
+        taeda.manual_seed(0)
+        found.append([[t.tolist() for t in g(taeda.rand(3))] for _ in range(calls)])
+    return found
+
+
+@pytest.mark.filterwarnings("ignore:.*is not compiled any more")  # an audit sees it
+@pytest.mark.parametrize("from_call", [1, 2, 5, 10, 11])
+def test_a_kernel_that_changes_what_the_program_read_before_it(space, from_call):
+    """The program runs first: it reads what was there before its kernels ran."""
+    kept = [taeda.zeros(3)]
+
+    def kernel():
+        kept[0].zero_()
+        calls = itertools.count(1)
+
+        def changes(x):
+            if next(calls) >= from_call:
+                kept[0].add_(1)
+            return x * 3
+
+        return changes, taeda.empty_like
+
+    def program(op):
+        def f(x):
+            before = kept[0] * 2
+            made = op(x)
+            return before, made, kept[0] * 2, kept[0].sum()
+
+        return f
+
+    expected, found = _series(space, program, kernel)
+    assert found == expected
+
+
+def test_results_that_a_program_writes_in_place(space):
+    """With a derivative, in each call: what is given to a graph is no view of anything."""
+
+    @taeda.library.custom_op(f"{space.ns}::written", mutates_args=())
+    def op(x: taeda.Tensor) -> taeda.Tensor:
+        return x * 2
+
+    op.register_fake(taeda.empty_like)
+    op.register_autograd(lambda ctx, g: g * 2)
+    weight = taeda.ones(3, requires_grad=True)
+
+    def step(x):
+        weight.grad = None
+        made = op(x * weight)
+        made.mul_(3).add_(x)
+        loss = made.sum()
+        loss.backward()
+        return loss
+
+    fast = taeda.compile(step, fullgraph=True)
+    for _ in range(14):
+        x = taeda.rand(3)
+        expected, gradient = step(x).item(), weight.grad.tolist()
+        assert (fast(x).item(), weight.grad.tolist()) == (expected, gradient)
+
+
+def test_a_graph_that_calls_in_another_way_is_not_given_anything(space):
+    """Neither another operator, nor other arguments, nor more calls, nor fewer."""
+    names = [space.define(f"{name}(Tensor x) -> Tensor") for name in ("one", "other")]
+    names = [f"{space.ns}::{name.rpartition('::')[2]}" for name in names]
+    memo = Memo(lambda: None, [])
+    memo.take(names[0], (taeda.ones(2),), lambda: taeda.ones(2) * 3)
+    for name, x in ((names[1], taeda.ones(2)), (names[0], taeda.zeros(2))):
+        with pytest.raises(Unlike):
+            memo.give(name, (x,))
+    with pytest.raises(Unlike):
+        memo.end()
+    assert memo.give(names[0], (taeda.ones(2),)).results[0].tolist() == [3, 3]
+    memo.end()
+    with pytest.raises(Unlike):
+        memo.give(names[0], (taeda.ones(2),))

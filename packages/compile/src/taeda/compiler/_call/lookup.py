@@ -26,7 +26,7 @@ from taeda._core_api.forks import taken_for_forks
 from .._arguments import flatten, flatten_loosely
 from .._errors import Stop
 from .._logs import log_of
-from .._replay.memo import is_replayed
+from .._replay.memo import is_kept
 from .._replay.trace import Trace, missed
 from .._signals import let_through
 from .._stance import stance
@@ -259,7 +259,7 @@ class Lookup(ABC):
 
     def _layered(self, args: Any, kwargs: Any) -> Any:
         """A call inside of a recorded one, or under a mode or transform."""
-        if is_replayed():
+        if is_kept():
             return self.function(*args, **kwargs)  # a part of a program that is compared
         observer = here.get()
         if observer is not None and observer.active:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
-from contextlib import nullcontext
 from typing import Any
 
 from taeda import Tensor
 
 from .._arguments import tensors_in
-from .._replay.memo import Memo
+from .._replay.memo import Memo, Unlike
 from .._replay.trace import Trace, missed
 from .._signals import let_through
 from .alike import same, walks_alike
@@ -35,12 +35,13 @@ def compared(
     rehearse: Any,
 ) -> tuple[Any, str, int]:
     """(the program's result, why its graph is none of it or "", the place of a wrong result)"""
-    memo = Memo() if trace.plan.calls_custom else None
+    program = functools.partial(function, *args, **kwargs)
+    if trace.plan.calls_custom:
+        return _by_memo(program, trace, tensors, rehearse)
     states = [g.get_state() for g in trace.plan.generators]
     inputs, reason = trace.inputs(tensors), ""
     try:
-        with memo.offered() if memo else nullcontext():
-            rehearsed = rehearse(trace, tensors)
+        rehearsed = rehearse(trace, tensors)
     except Exception as error:  # noqa: BLE001 - the program itself decides whether this call fails
         let_through(error)
         reason, rehearsed = f"a rehearsal of its graph fails: {error}", None
@@ -51,8 +52,7 @@ def compared(
     if rehearsed is missed:
         return missed, "", 0
     try:
-        with memo.given() if memo else nullcontext():
-            result = function(*args, **kwargs)
+        result = program()
     except MemoryError:
         raise
     except Exception as error:
@@ -62,10 +62,46 @@ def compared(
         raise Differs(error) from None
     if rehearsed is None:
         return result, reason, 0
-    if memo and memo.reason:
-        return result, memo.reason, 0
+    return result, *_verdict(trace, inputs, result, rehearsed, after)
+
+
+def _by_memo(
+    program: Callable[[], Any], trace: Trace, tensors: list[Tensor], rehearse: Any
+) -> tuple[Any, str, int]:
+    """The same, where the graph calls what may have effects: the program runs first, between the
+    copies and the run of its graph, which is given what these calls gave.
+    """
+    memo = Memo(program, trace.plan.generators)
+    inputs, reason, after = trace.inputs(tensors), "", []
+    with memo.offered():
+        try:
+            rehearsed = rehearse(trace, tensors)
+        except MemoryError:
+            raise
+        except Unlike as error:
+            reason, rehearsed = str(error), None
+        except Exception as error:  # noqa: BLE001 - the program itself decides whether this call fails
+            let_through(error)
+            reason, rehearsed = f"a rehearsal of its graph fails: {error}", None
+        after = [g.get_state() for g in trace.plan.generators]
+    if rehearsed is missed:
+        return missed, "", 0
+    if not memo.ran:
+        return program(), reason, 0
+    if memo.raised is not None:
+        if rehearsed is None:
+            raise memo.raised
+        raise Differs(memo.raised)
+    if rehearsed is None:
+        return memo.result, reason, 0
+    return memo.result, *_verdict(trace, inputs, memo.result, rehearsed, after)
+
+
+def _verdict(
+    trace: Trace, inputs: Any, result: Any, rehearsed: Any, after: list[Tensor]
+) -> tuple[str, int]:
     place = unlike(trace, inputs or [], result, rehearsed, after)
-    return result, "its graph gave other bits than the program itself" * (place >= 0), place
+    return "its graph gave other bits than the program itself" * (place >= 0), place
 
 
 def unlike(trace: Trace, inputs: Any, result: Any, rehearsed: Any, after: Any) -> int:

@@ -1,17 +1,17 @@
-"""What kernels of operators that were defined at run time did in a rehearsal, for the program's own run.
+"""What kernels of operators that were defined at run time did in the program, for a graph that is proved.
 
-Nobody knows whether such a kernel counts, prints or draws, so one call of the program is to call it
-once. A rehearsal calls it, on copies of what it writes; the program that runs after it is given what
-came of the same call:
+Nobody knows whether such a kernel counts, prints, draws or writes to what the program reads, so one
+call of the program is to call it once, in its place. In a call that proves a graph the program runs
+first, as ever; the graph runs on copies from before, and is given what came of the same calls:
 
-    same operator, arguments equal in every bit    the results, the writes, the error of the rehearsal
-    anything else                                  the kernel runs, and the graph is none of the program
+    same operator, arguments equal in every bit    the results, the writes, the error of the program's call
+    anything else                                  no kernel runs, and the graph is none of the program
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -24,20 +24,28 @@ from .._arguments import tensors_in
 from .._graph.bits import contents, same
 from .._graph.recorder import mutated_places
 from .._graph.shown import shown
+from .._signals import let_through
 from .rehearsal import twin
 
-__all__ = ["Memo", "is_replayed", "taken", "taking"]
+__all__ = ["Memo", "Unlike", "given", "is_kept", "taken"]
 
 Run = Callable[[], Any]
 
 
 class _Here(threading.local):
     offered: Memo | None = None  # of the proof that runs in this thread
-    taking: Memo | None = None  # while the program of a graph runs on copies
-    giving: Memo | None = None  # while the program itself runs
+    giving: Memo | None = None  # while the program of a graph runs on copies
+    keeping: Memo | None = None  # while the program itself runs
 
 
 _here = _Here()
+
+
+class Unlike(Exception):
+    """A graph calls an operator that was defined at run time in another way than its program."""
+
+    def __init__(self) -> None:
+        super().__init__("its graph calls operators that were defined at run time in another way")
 
 
 @dataclass
@@ -53,39 +61,37 @@ class _Call:
 
 def taken(op: str, args: Callable[[], tuple[Any, ...]], run: Run) -> Any:
     """The results of a call in the program of a graph, one after the other."""
-    memo = _here.taking
-    if memo is None:
-        return run()
-    _here.taking = None  # what the kernel calls is its own affair
-    try:
-        return memo.take(op, args(), run)
-    finally:
-        _here.taking = memo
+    memo = _here.giving
+    return run() if memo is None else memo.give(op, args()).results
 
 
-def is_replayed() -> bool:
-    """Whether this thread runs a program that is given results of a rehearsal."""
-    return _here.giving is not None
+def is_kept() -> bool:
+    """Whether this thread runs a program, the calls of which are kept for its graph."""
+    return _here.keeping is not None
 
 
 @contextmanager
-def taking(*, traced: bool = False) -> Iterator[None]:
-    """Calls that are made here are kept for the proof that is at work, if one is. `traced`: they
-    come from code that calls operators one by one.
+def given(*, traced: bool = False) -> Iterator[None]:
+    """A graph that runs here on copies is given what its program's calls gave, if a proof is at work
+    that keeps them: the program runs first. `traced`: the calls come from code that calls operators
+    one by one.
     """
     memo = _here.offered
     if memo is None:
         yield
         return
-    if traced:
-        with _entered(_Taker(memo)):
-            yield
-        return
-    _here.taking, _here.offered = memo, None
+    _here.offered = None
     try:
-        yield
+        memo.keep()
+        if traced:
+            with _entered(_Giver(memo)):
+                yield
+        else:
+            _here.giving = memo
+            yield
+        memo.end()
     finally:
-        _here.taking, _here.offered = None, memo
+        _here.giving, _here.offered = None, memo
 
 
 @contextmanager
@@ -99,41 +105,60 @@ def _entered(tracer: Any) -> Iterator[None]:
 
 
 class Memo:
-    """The calls of one rehearsal, in order."""
+    """The calls of one run of a program, in order.
 
-    def __init__(self) -> None:
+    Args:
+        program: the call
+        generators: those that its graph draws from
+    """
+
+    def __init__(self, program: Run, generators: Iterable[Any]) -> None:
+        self._program = program
+        self._before = [(g, g.get_state()) for g in generators]
+        self._after: list[tuple[Any, Tensor]] = []
         self._calls: list[_Call] = []
         self._at = 0
-        self._differs = False
+        self.ran = False
+        self.result: Any = None
+        self.raised: Exception | None = None
 
     @contextmanager
     def offered(self) -> Iterator[None]:
-        """A rehearsal that runs here keeps its calls."""
+        """A graph that is rehearsed here lets the program run as soon as there are copies."""
         before, _here.offered = _here.offered, self
         try:
             yield
         finally:
             _here.offered = before
+            for generator, state in self._after:
+                generator.set_state(state)
 
-    @contextmanager
-    def given(self) -> Iterator[None]:
-        """The program that runs here is given what they did."""
-        before, _here.giving = _here.giving, self
+    def keep(self) -> None:
+        """Let the program run, and rewind the generators for its graph."""
+        self.ran = True
+        before, _here.keeping = _here.keeping, self
         try:
-            with _entered(_Giver(self)):
-                yield
+            with _entered(_Keeper(self)):
+                self.result = self._program()
+        except MemoryError:
+            raise
+        except Exception as error:  # noqa: BLE001 - the graph is to raise as well
+            let_through(error)
+            self.raised = error
         finally:
-            _here.giving = before
+            _here.keeping = before
+        self._after = [(g, g.get_state()) for g, _ in self._before]
+        for generator, state in self._before:
+            generator.set_state(state)
 
-    @property
-    def reason(self) -> str:
-        """Why the program is not that of the graph; "" if all calls were the same."""
-        if self._differs or self._at != len(self._calls):
-            return "its graph calls operators that were defined at run time in another way"
-        return ""
+    def end(self) -> None:
+        """All of the calls were made."""
+        if self._at != len(self._calls):
+            raise Unlike
 
     def take(self, op: str, args: tuple[Any, ...], run: Run) -> Any:
-        """Make a call, and keep what came of it."""
+        """Make a call of the program, and keep what came of it."""
+        keeping, _here.keeping = _here.keeping, None  # what the kernel calls is its own affair
         places = mutated_places(op)
         read = _read(args, places)
         before, others = contents(args), contents(read)
@@ -145,6 +170,7 @@ class Memo:
             raised = error
             raise
         finally:
+            _here.keeping = keeping
             self._calls.append(
                 _Call(
                     op,
@@ -158,13 +184,11 @@ class Memo:
             )
         return made
 
-    def give(self, op: str, args: tuple[Any, ...], run: Run) -> Any:
-        """What the same call gave before; another one is made."""
+    def give(self, op: str, args: tuple[Any, ...]) -> _Call:
+        """The same call of the program; its writes and its error are made here again."""
         call = self._calls[self._at] if self._at < len(self._calls) else None
-        alike = call is not None and call.op == op and same(call.before, contents(args))
-        if self._differs or call is None or not alike or call.strays:
-            self._differs = True
-            return run()
+        if call is None or call.op != op or call.strays or not same(call.before, contents(args)):
+            raise Unlike
         self._at += 1
         for generator, before, after in call.drawn:
             if not before.equal(after) and generator.get_state().equal(before):
@@ -173,11 +197,11 @@ class Memo:
             _write(args[k], content)
         if call.raised is not None:
             raise call.raised
-        return _as_made(op, args, call.results)
+        return call
 
 
-class _Taker:
-    """The tracer of a rehearsal."""
+class _Keeper:
+    """The tracer of the program."""
 
     def __init__(self, memo: Memo) -> None:
         self._memo = memo
@@ -188,14 +212,14 @@ class _Taker:
 
 
 class _Giver:
-    """The tracer of the program."""
+    """The tracer of its graph."""
 
     def __init__(self, memo: Memo) -> None:
         self._memo = memo
 
     def call(self, op: str, args: tuple[Any, ...], run: Run) -> Any:
         """One kernel call."""
-        return self._memo.give(op, args, run) if "::" in op else run()
+        return _as_made(op, args, self._memo.give(op, args).results) if "::" in op else run()
 
 
 def _generators(args: tuple[Any, ...]) -> list[Any]:

@@ -44,7 +44,7 @@ def _twin(tensor: Tensor) -> Tensor:
         if step == 0 and plain.shape[dim] > 1:
             small = small.narrow(dim, 0, 1)
     made = taeda.empty_strided(small.shape, plain.stride(), dtype=plain.dtype, device=plain.device)
-    made = made.copy_(small).expand(plain.shape)
+    made = made.copy_(small).expand(plain.shape).detach()  # no view, which it may not be
     if not tensor.is_inference():
         programs.set_version(made, tensor._version)  # a program may read it
     if type(tensor) is not Tensor:

@@ -20,7 +20,7 @@ from .._graph.steps import Graph
 from .._kernels import any_pending
 from .._watch.observer import Observer
 from .joint import Backwards, dense, expanded
-from .memo import taking
+from .memo import given
 from .pieces import stopped_at
 from .plan import planned
 from .rehearsal import tangent, twin, walked
@@ -172,7 +172,7 @@ class Trace:
         if inputs is None or not self.fits(inputs):
             return missed
         stand_ins = [twin(t) if isinstance(t, Tensor) else t for t in inputs]
-        with taking(traced=True):
+        with given(traced=True):
             made = lowered.module(*[stand_ins[n] for n in lowered.inputs])
         grown = [made[n] for _, n in sorted(self.plan.grown_outputs.items())]
         own = {*self.plan.grown_outputs.values(), *self.plan.consumed_outputs}
@@ -246,7 +246,7 @@ class Trace:
         stand_ins = [
             twin(t) if n in copied and isinstance(t, Tensor) else t for n, t in enumerate(inputs)
         ]
-        with taking():
+        with given():
             made = self.program.run(tuple(stand_ins))
         if made is NotImplemented:
             raise RuntimeError("copies of its inputs are not like them")
