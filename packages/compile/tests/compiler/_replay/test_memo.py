@@ -237,3 +237,82 @@ def test_a_graph_that_calls_in_another_way_is_not_given_anything(space):
     memo.end()
     with pytest.raises(Unlike):
         memo.give(names[0], (taeda.ones(2),))
+
+
+def _plain(module, examples):
+    return module
+
+
+class _Scale:
+    by = 1.0
+
+
+@pytest.mark.parametrize("backend", ["inductor", _plain])
+@pytest.mark.parametrize("place", ["item", "attribute", "cell", "module"])
+@pytest.mark.parametrize("behind", [True, False])
+def test_a_kernel_that_changes_what_python_reads(space, backend, place, behind):
+    """Read before the call it is what it was; behind the call the graph refuses to go on."""
+    table, held, by, calls = {"by": 1.0}, _Scale(), 1.0, itertools.count(1)
+    layer = taeda.nn.Linear(3, 3, bias=False)
+
+    def kernel(x):
+        nonlocal by
+        if next(calls) == 5:
+            table["by"], held.by, by = 2.0, 2.0, 2.0
+            layer.weight = taeda.nn.Parameter(taeda.eye(3))
+        return x * 3
+
+    op = defined(space, "changes(Tensor x) -> Tensor", kernel, taeda.empty_like)
+    read = {
+        "item": lambda x: x * table["by"],
+        "attribute": lambda x: x * held.by,
+        "cell": lambda x: x * by,
+        "module": lambda x: layer(x),
+    }[place]
+
+    def f(x):
+        return read(op(x)) if behind else op(read(x))
+
+    fast = taeda.compile(f, backend=backend, fullgraph=True)
+    x = taeda.ones(1, 3)
+    with taeda.no_grad():
+        first = f(x)
+        found = [fast(x) for _ in range(3)]
+        if behind:
+            with pytest.raises(RuntimeError, match="changed what a compiled program reads behind"):
+                fast(x)
+        else:
+            found.append(fast(x))
+        assert all(taeda.equal(first, one) for one in found)
+        assert taeda.equal(fast(x), x * 3 if place == "module" else x * 6)
+
+
+def test_an_error_behind_a_write_by_a_function_as_backend(space):
+    """The kernel ran, so nothing runs again, and what was written before it stays written."""
+    calls = itertools.count(1)
+
+    def kernel(x):
+        if next(calls) % 3 == 0:
+            raise ValueError("third")
+        return x * 2
+
+    counted = Kernel(kernel)
+    op = defined(space, "third(Tensor x) -> Tensor", counted, taeda.empty_like)
+    seen = taeda.zeros(2)
+
+    def f(x):
+        seen.add_(1)
+        made = op(x)
+        seen.mul_(2)
+        return made + seen
+
+    fast, expected = taeda.compile(f, backend=_plain, fullgraph=True), 0.0
+    for number in range(1, 13):
+        if number % 3 == 0:
+            expected += 1
+            with pytest.raises(ValueError, match="third"):
+                fast(taeda.ones(2))
+        else:
+            expected = (expected + 1) * 2
+            fast(taeda.ones(2))
+        assert (seen.tolist(), counted.calls) == ([expected] * 2, number)

@@ -194,6 +194,7 @@ class Delegated(Compiled):
             return missed
         given = [inputs[n] for n in trace.plan.lowered.inputs]
         made = trace.call(*given)
+        trace.check_behind()
         if not isinstance(made, tuple | list) or len(made) != trace.count:
             found = f"{len(made)}" if isinstance(made, tuple | list) else type(made).__name__
             raise RuntimeError(

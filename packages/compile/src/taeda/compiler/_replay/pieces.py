@@ -41,6 +41,7 @@ class _Piece:
     outs: list[int | None]
     ends: list[int]
     first: int
+    op: str = ""  # an operator that was defined at run time
 
 
 class Chain:
@@ -61,12 +62,14 @@ class Chain:
         given = tuple(examples[n] for n in range(inputs))
         self.form = _core.Program((), inputs, given, (), *fixed)
         self.slots, self.outputs = slots, outputs
+        self.behind: Callable[[str], None] | None = None  # is told of each kernel that ran
         self.pieces: list[_Piece] = []
         for first, group in _groups(steps):
             later = {s for step in steps[first + len(group) :] for s in step.reads} | set(outputs)
             made = _piece(first, group, later, encode, part)
             if group[0].is_custom:
                 kept = [slot for slot in made.outs if slot is not None]
+                made.op = group[0].op
                 made.run = opaque(group[0], made.run, made.reads, kept, examples, not fixed)
             self.pieces.append(made)
 
@@ -78,6 +81,8 @@ class Chain:
         for piece in self.pieces:
             try:
                 made = piece.run(tuple(values[n] for n in piece.reads))
+                if piece.op and self.behind is not None:
+                    self.behind(piece.op)
             except BaseException:
                 inside = 0 if piece.program is None else stopped_at(piece.program)
                 _here.at = piece.first + max(inside, 0)

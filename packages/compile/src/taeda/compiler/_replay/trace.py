@@ -21,7 +21,7 @@ from .._kernels import any_pending
 from .._watch.observer import Observer
 from .joint import Backwards, dense, expanded
 from .memo import given
-from .pieces import stopped_at
+from .pieces import Chain, stopped_at
 from .plan import planned
 from .rehearsal import tangent, twin, walked
 from .undo import Undo
@@ -55,6 +55,9 @@ class Trace:
         self.has_its_tensors = observer.guards.of_tensors()
         self.plan = plan = planned(observer, result, fuse, lower)
         self._inputs, self.scalars, self.program = plan.inputs, plan.scalars, plan.program
+        self._late = observer.guards.compiled_late()
+        if isinstance(self.program, Chain) and self._late is not None:
+            self.program.behind = functools.partial(_check_late, *self._late)
         self.backward, self._build = plan.backward, plan.build
         self.call: Any = None  # the function that a backend of the user returned
         # ---- what its runs change
@@ -77,6 +80,11 @@ class Trace:
             or [kept(id(t)) for t in tensors[: len(tensors) - len(self.scalars.places)]]
             == self._inputs.tied
         )
+
+    def check_behind(self, op: str = "an operator that was defined at run time") -> None:
+        """What the program reads behind a kernel of somebody else has to be as it was."""
+        if self._late is not None:
+            _check_late(*self._late, op)
 
     def is_untouched(self) -> bool:
         """After a run that raised: whether all is as it was, but for the state of generators."""
@@ -160,8 +168,14 @@ class Trace:
         return self._build(tuple(v.detach() if n in spent else v for n, v in enumerate(made)))
 
     def undo(self, tensors: list[Tensor]) -> Undo | None:
-        """The way back from a run by somebody else that raises; None if none is needed."""
-        if self.plan.risked is None or (inputs := self.inputs(tensors)) is None:
+        """The way back from a run by somebody else that raises; None if none is needed, or if a kernel
+        may have run that is not to run again.
+        """
+        if (
+            self.plan.risked is None
+            or self.plan.calls_custom
+            or (inputs := self.inputs(tensors)) is None
+        ):
             return None
         written = (inputs[n] for n in self.plan.risked)
         return Undo([t for t in written if isinstance(t, Tensor)], self.plan.rewinds)
@@ -276,6 +290,15 @@ class Trace:
                 found = group.found(kept, chosen, tangents, apart)
                 walks.append((group, chosen, apart, tangents, found))
         return walks
+
+
+def _check_late(holds: Callable[[], bool], failing: Callable[[], str], op: str) -> None:
+    if not holds():  # the kernel has run, so the program cannot begin again
+        raise RuntimeError(
+            f"{op} changed what a compiled program reads behind it ({failing()}), so its graph cannot "
+            "go on. Leave the call out by taeda.compiler.disable, or let the operator take and return "
+            "what it changes"
+        )
 
 
 def _has_hooks(tensor: Any) -> bool:

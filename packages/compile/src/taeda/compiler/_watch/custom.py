@@ -36,7 +36,6 @@ class ProgramRecorder(Recorder):
     def __init__(self, run: Run) -> None:
         super().__init__(functools.partial(run.stop, quiet=True))
         self._run = run
-        self._guarded: set[str] = set()
 
     def refuses_custom(self, op: str) -> str:
         """Why its results are not known."""
@@ -65,10 +64,10 @@ class ProgramRecorder(Recorder):
                 why = f"{op} writes to an argument of which its schema does not say so"
             if not why and layouts != _layouts(written):
                 why = f"{op} changes the shape of an argument"
+        self._run.behind_kernel()
         if why:
             self.fail(why)
-        elif op not in self._guarded:
-            self._guarded.add(op)
+        else:
             self._run.guards.expression(
                 "$stamp($name) == $number",
                 f"what is registered for {op}",

@@ -69,14 +69,30 @@ class Guards:
         self._numbers: dict[int, str] = {}
         self._listed: list[tuple[Any, Any]] = []  # lists, and entries whose places are guarded
         self.modules: dict[int, nn.Module] = {}
+        self._late: int | None = (
+            None  # the first term that was read behind a kernel of somebody else
+        )
+        self._late_modules: dict[int, nn.Module] = {}
+
+    def behind_kernel(self) -> None:
+        """A kernel of somebody else ran, which may have changed anything: what is read from here on
+        counts as read anew.
+        """
+        if self._late is None:
+            self._late = len(self._terms)
+            self._seen.clear()
+
+    def knows(self, module: nn.Module) -> bool:
+        """Whether all that is to be known of a module was read."""
+        return id(module) in (self.modules if self._late is None else self._late_modules)
 
     def __len__(self) -> int:
-        return len(self._terms) + len(self.modules)
+        return len(self.describe())
 
     def describe(self) -> list[str]:
         """What each guard says."""
         modules = [f"{type(m).__name__} module is as it was" for m in self.modules.values()]
-        return [said for _, said, _ in self._terms] + modules
+        return [said for _, said, _ in _once(self._terms)] + modules
 
     def _name(self, value: Any) -> str:
         """A variable of the expression that holds `value`."""
@@ -205,9 +221,11 @@ class Guards:
 
     def module(self, module: nn.Module) -> None:
         """A module has the members, attributes, hooks and methods it had."""
-        if id(module) in self.modules:
+        if self.knows(module):
             return
         self.modules[id(module)] = module
+        if self._late is not None:
+            self._late_modules[id(module)] = module
         kind = type(module)
         for name in ("forward", "_hooked"):
             self.attribute(kind, name, getattr(kind, name))
@@ -237,14 +255,25 @@ class Guards:
 
     def compiled(self) -> tuple[Callable[[], bool], Callable[[], str]]:
         """(whether all hold, the first that does not in words)."""
-        snapshots = [_Snapshot(m) for m in self.modules.values()]
-        quick = [entry for _, _, entries in self._terms for entry in entries or ()]
+        return self._compiled(_once(self._terms), self.modules)
+
+    def compiled_late(self) -> tuple[Callable[[], bool], Callable[[], str]] | None:
+        """The same of what was read behind a kernel of somebody else; None if there was none."""
+        if self._late is None:
+            return None
+        return self._compiled(_once(self._terms[self._late :]), self._late_modules)
+
+    def _compiled(
+        self, terms: list[tuple[str, str, Any]], modules: dict[int, nn.Module]
+    ) -> tuple[Callable[[], bool], Callable[[], str]]:
+        snapshots = [_Snapshot(m) for m in modules.values()]
+        quick = [entry for _, _, entries in terms for entry in entries or ()]
         quick += [entry for snapshot in snapshots for entry in snapshot.quick]
         unchanged = _core.Unchanged(tuple(quick))
         slow = [entry for snapshot in snapshots for entry in snapshot.slow]
-        every = _all_of([text for text, _, _ in self._terms], self._names)
-        rest = _all_of([text for text, _, entries in self._terms if entries is None], self._names)
-        said = [(text, words) for text, words, _ in self._terms]
+        every = _all_of([text for text, _, _ in terms], self._names)
+        rest = _all_of([text for text, _, entries in terms if entries is None], self._names)
+        said = [(text, words) for text, words, _ in terms]
         names = dict(self._names)
 
         def holds() -> bool:
@@ -271,6 +300,11 @@ class Guards:
             return ""
 
         return holds, failing
+
+
+def _once(terms: list[tuple[str, str, Any]]) -> list[tuple[str, str, Any]]:
+    """Without those that were added again."""
+    return list({term[0]: term for term in reversed(terms)}.values())[::-1]
 
 
 def _places_of(module: nn.Module) -> list[Any]:

@@ -92,6 +92,12 @@ class Run(ABC):
 
     # ---- what the run makes ----
 
+    def behind_kernel(self) -> None:
+        """A kernel of somebody else ran: what is read from here on counts as read anew."""
+        self.guards.behind_kernel()
+        self._trees.clear()
+        self._walked.clear()
+
     def begin(self) -> None:
         """The run begins. The collector is off, so what it makes stays in the youngest generation,
         where nothing else is but what is there now. Tuples are not held, as another thread may be

@@ -22,7 +22,7 @@ class Modules(Old):
 
     def module(self, module: nn.Module) -> None:
         """Guard one module, and know its tensors."""
-        if id(module) in self.guards.modules:
+        if self.guards.knows(module):
             return
         self._old[id(module)] = module
         self.guards.module(module)
