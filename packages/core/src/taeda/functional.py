@@ -118,7 +118,8 @@ def meshgrid(*tensors: Tensor, indexing: str | None = None) -> tuple[Tensor, ...
 
     Args:
         *tensors: vectors, or tensors without dimensions, of one dtype; or one list of them.
-        indexing: "ij" or "xy".
+        indexing: "ij" for a result whose dimensions follow the order of the tensors, "xy" for
+            the first two exchanged; None (the default) for "ij", with a warning.
 
     >>> meshgrid(taeda.arange(2), taeda.arange(3), indexing="ij")[0].tolist()
     [[0, 0, 0], [1, 1, 1]]
@@ -229,9 +230,10 @@ def unique(
     Args:
         input: a tensor of any shape.
         sorted: whether the values rise; True by default.
-        return_inverse: whether the place in the result of each element (each slice) is given too,
-            int64.
-        return_counts: whether the number of times that each occurs is given too, int64.
+        return_inverse: whether the place in the result of each element (each slice) is given
+            too, int64 (default: False).
+        return_counts: whether the number of times that each occurs is given too, int64
+            (default: False).
         dim: the dimension whose slices are compared; None compares elements of the flattened
             tensor.
 
@@ -254,8 +256,9 @@ def unique_consecutive(
 
     Args:
         input: a tensor of any shape.
-        return_inverse: whether the run of each element (each slice) is given too, int64.
-        return_counts: whether the length of each run is given too, int64.
+        return_inverse: whether the run of each element (each slice) is given too, int64
+            (default: False).
+        return_counts: whether the length of each run is given too, int64 (default: False).
         dim: the dimension whose slices are compared; None compares elements of the flattened
             tensor.
 
@@ -275,8 +278,10 @@ def lu(
     Args:
         A: matrices (..., m, n).
         pivot: whether rows are exchanged; True by default.
-        get_infos: whether a third result tells the first pivot that is zero, counted from 1, or 0.
-        out: a tuple of as many tensors as there are results; they are resized and written.
+        get_infos: whether a third result tells the first pivot that is zero, counted from 1, or
+            0 (default: False).
+        out: a tuple of as many tensors as there are results; they are resized and written. None
+            (the default) for new ones.
 
     >>> lu(taeda.tensor([[2.0, 1.0], [1.0, 1.0]]))[1].tolist()
     [1, 2]
@@ -347,7 +352,7 @@ def pca_lowrank(
 
     Args:
         A: matrices (..., m, n), one sample to a row.
-        q: the number of components, 0 to min(m, n).
+        q: the number of components, 0 to min(m, n); None (the default) for min(6, m, n).
         center: whether the mean of the columns is taken off first; True by default.
         niter: steps of subspace iteration, 0 or more; 2 by default.
 
@@ -465,7 +470,7 @@ def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
 
     Args:
         *matrices: one or more matrices, the columns of each as many as the rows of the next.
-        out: a tensor that the product is written into.
+        out: a tensor that the product is written into; None (the default) for a new one.
 
     >>> chain_matmul(taeda.ones(2, 3), taeda.ones(3, 4), taeda.ones(4, 1)).tolist()
     [[12.0], [12.0]]
@@ -537,7 +542,8 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Tensor | None = None) ->
         a, b: tensors of one dtype, of any shapes whose summed dimensions have the same sizes.
         dims: a number of dimensions, 2 by default; or a pair of lists, those of `a` and those of
             `b`.
-        out: a tensor of the result's shape that it is copied into.
+        out: a tensor of the result's shape that it is copied into; None (the default) for a new
+            one.
 
     >>> tensordot(taeda.ones(2, 3), taeda.ones(3, 4), 1).shape
     taeda.Size([2, 4])

@@ -87,9 +87,10 @@ def save(
             what `state_dict()` gives. TypeError for other objects, with the place they were found at.
         f: a path, a URL, or an object with `write`.
         pickle_module: None; TypeError for anything else.
-        pickle_protocol: has no effect, for nothing is pickled.
-        format: "safetensors", or "pt" for the zip that `torch.load` reads, with each storage whole.
-            By default a name that ends in .pt or .pth gets the zip, and everything else safetensors.
+        pickle_protocol: has no effect, for nothing is pickled (default: 2).
+        format: "safetensors", or "pt" for the zip that `torch.load` reads, with each storage
+            whole; None (the default) for the zip where the name ends in .pt or .pth, and
+            safetensors elsewhere.
         progress: True writes a line to stderr; a function is called with (bytes done, bytes in all).
             False by default.
         sync: with "full" the path is the new file from the moment on when `save` returns (ask for it
@@ -197,10 +198,11 @@ def load(
             set. None, the default, and True let no code run.
         mmap: True maps the file: numbers are read when they are used. None, the default, takes
             `taeda.utils.serialization.config.load.mmap`, which is False.
-        verify: whether checksums of tensors are compared. By default those of a file that is not mapped
-            are; True compares those of a mapped one too, and so reads them all; False reads what is left
-            of a damaged file. The header's are compared always.
-        progress: as for `save`.
+        verify: whether checksums of tensors are compared. By default those of a file that is
+            not mapped are; True compares those of a mapped one too, and so reads them all;
+            False reads what is left of a damaged file. The header's are compared always
+            (default: None).
+        progress: as for `save` (default: False).
         **pickle_load_args: arguments for pickle: RuntimeError for any.
 
     >>> import io

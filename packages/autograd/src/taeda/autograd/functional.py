@@ -181,7 +181,8 @@ def vjp(
     Args:
         func: takes the tensors of `inputs` and returns a tensor or a tuple of tensors.
         inputs: a tensor or a tuple of tensors, of a floating-point or complex dtype.
-        v: of the shapes of the outputs; may be left out for an output of one element.
+        v: of the shapes of the outputs; may be left out for an output of one element (default:
+            None).
         create_graph: whether the results can be differentiated again; False by default.
         strict: raise RuntimeError where an output does not depend on an input, instead of giving
             zeros; False by default.
@@ -213,7 +214,8 @@ def jvp(
     Args:
         func: takes the tensors of `inputs` and returns a tensor or a tuple of tensors.
         inputs: a tensor or a tuple of tensors, of a floating-point or complex dtype.
-        v: of the shapes of `inputs`; may be left out for an input of one element.
+        v: of the shapes of `inputs`; may be left out for an input of one element (default:
+            None).
         create_graph: whether the results can be differentiated again; False by default.
         strict: raise RuntimeError where an output does not depend on an input, instead of giving
             zeros; False by default.
@@ -405,7 +407,8 @@ def vhp(
     Args:
         func: takes the tensors of `inputs` and returns a tensor of one element.
         inputs: a tensor or a tuple of tensors, of a floating-point or complex dtype.
-        v: of the shapes of `inputs`; may be left out for an input of one element.
+        v: of the shapes of `inputs`; may be left out for an input of one element (default:
+            None).
         create_graph: whether the results can be differentiated again; False by default.
         strict: raise RuntimeError where an output does not depend on an input, instead of giving
             zeros; False by default.
@@ -433,7 +436,8 @@ def hvp(
     Args:
         func: takes the tensors of `inputs` and returns a tensor of one element.
         inputs: a tensor or a tuple of tensors, of a floating-point or complex dtype.
-        v: of the shapes of `inputs`; may be left out for an input of one element.
+        v: of the shapes of `inputs`; may be left out for an input of one element (default:
+            None).
         create_graph: whether the results can be differentiated again; False by default.
         strict: raise RuntimeError where an output does not depend on an input, instead of giving
             zeros; False by default.

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import re
 import textwrap
+from collections import Counter
 from collections.abc import Sequence
 from functools import cache
 from itertools import zip_longest
@@ -242,17 +243,29 @@ def _shown(parameter: tuple[str, str, str | None]) -> str:
 
 def _arguments(calls: list[_Call]) -> str:
     """The block `Args:`, an entry for each argument of any overload; the first one that has it says
-    what it means.
+    what it means, the first one with a default says that.
     """
     said: dict[str, str] = {}
+    defaults: dict[str, str] = {}
+    forms: Counter[str] = Counter()
     for call in calls:
         for argument, (name, _, default) in zip_longest(call.arguments, call.parameters()):
-            text = meaning(call.row, argument.name) if argument else _ADDED[name]
-            if default not in (None, "None"):
-                text += f" (default: {_shown_default(argument, default)})"
-            said.setdefault(name, text)
-    entries = (_entry(name, text) for name, text in said.items())
+            said.setdefault(name, meaning(call.row, argument.name) if argument else _ADDED[name])
+            if default is not None:
+                defaults.setdefault(name, _shown_default(argument, default))
+            forms[name] += 1
+    entries = (
+        _entry(name, text + _optional(text, defaults.get(name), forms[name] == len(calls)))
+        for name, text in said.items()
+    )
     return "\n".join(["Args:", *entries]) if said else ""
+
+
+def _optional(text: str, default: str | None, everywhere: bool) -> str:
+    """What is said of an argument that may be left out: a text may tell on its own what None means."""
+    if default is None:
+        return "" if everywhere else " (in some forms only)"
+    return "" if default == "None" and re.search(r"\bNone\b", text) else f" (default: {default})"
 
 
 def _entry(name: str, text: str) -> str:

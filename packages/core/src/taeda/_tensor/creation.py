@@ -94,7 +94,7 @@ def frombuffer(
         buffer: bytes, bytearray, memoryview, array and the like, without gaps.
         dtype: how the bytes are read; it must be given. TypeError for what is no dtype.
         count: how many elements; negative for all that are there, whose bytes must then be a
-            multiple of the element's size. Not 0.
+            multiple of the element's size. Not 0 (default: -1).
         offset: bytes before the first element, 0 or more and less than the buffer's length.
         requires_grad: whether the tensor asks for a gradient; False by default.
 
@@ -153,7 +153,7 @@ def from_file(
         shared: whether writes to the tensor reach the file; None and False keep them private.
         size: number of elements, 0 or more; RuntimeError for a negative one.
         dtype: how the bytes are read; the default dtype where it is None.
-        device: only the cpu.
+        device: only the cpu (default: "cpu").
         requires_grad: whether the tensor asks for a gradient; False by default.
 
     >>> import numpy

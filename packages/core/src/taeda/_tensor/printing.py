@@ -52,13 +52,16 @@ def set_printoptions(
     """Say how tensors print, for the whole process. None leaves an option as it is, but for `sci_mode`.
 
     Args:
-        precision: the number of digits after the point, at least 0 (4 at the start).
-        threshold: of a tensor with more elements than this only the ends are shown (1000 at the
-            start); float("inf") shows all.
-        edgeitems: how many elements at each end of a dimension are then shown (3 at the start).
-        linewidth: the number of columns after which a line is broken (80 at the start).
-        profile: "default", "short" or "full": options to begin with, which the others then change.
-            ValueError for another word.
+        precision: the number of digits after the point, at least 0: 4 at the start; None leaves
+            it.
+        threshold: of a tensor with more elements than this only the ends are shown: 1000 at the
+            start; float("inf") shows all, None leaves it.
+        edgeitems: how many elements at each end of a dimension are then shown: 3 at the start;
+            None leaves it.
+        linewidth: the number of columns after which a line is broken: 80 at the start; None
+            leaves it.
+        profile: "default", "short" or "full": options to begin with, which the others then
+            change; None for those of now. ValueError for another word.
         sci_mode: whether numbers are in scientific notation; None, also when left out, lets every
             tensor decide.
 

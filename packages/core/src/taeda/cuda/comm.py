@@ -35,8 +35,9 @@ def broadcast(
 
     Args:
         tensor: what is copied.
-        devices: devices or their numbers.
-        out: tensors that are written, in place of `devices`; each of the tensor's shape.
+        devices: devices or their numbers (default: None).
+        out: tensors that are written, in place of `devices`; each of the tensor's shape
+            (default: None).
 
     >>> copy = taeda.zeros(2)
     >>> _ = taeda.cuda.comm.broadcast(taeda.ones(2), out=[copy])
@@ -63,7 +64,7 @@ def broadcast_coalesced(
     Args:
         tensors: what is copied.
         devices: devices or their numbers.
-        buffer_size: bytes that travel together at most (10 MiB).
+        buffer_size: bytes that travel together at most (10 MiB) (default: 10485760).
 
     >>> if taeda.cuda.is_available():
     ...     parameters = [taeda.ones(2, 3), taeda.zeros(3)]
@@ -133,7 +134,7 @@ def reduce_add_coalesced(
     Args:
         inputs: a list of tensors for each device, all of the same shapes.
         destination: a device or its number; None is the current one.
-        buffer_size: bytes that travel together at most (10 MiB).
+        buffer_size: bytes that travel together at most (10 MiB) (default: 10485760).
 
     >>> if taeda.cuda.is_available():
     ...     of_devices = [[taeda.ones(2), taeda.ones(3)], [taeda.ones(2), taeda.ones(3)]]
@@ -161,7 +162,7 @@ def scatter(
         devices: devices or their numbers; None is all of them.
         chunk_sizes: the size along `dim` of each part; None is equal ones.
         dim: along which it is cut (0).
-        out: tensors that are written, in place of `devices` and `chunk_sizes`.
+        out: tensors that are written, in place of `devices` and `chunk_sizes` (default: None).
 
     >>> first, second = taeda.zeros(1), taeda.zeros(2)
     >>> _ = taeda.cuda.comm.scatter(taeda.arange(3.0), out=[first, second])

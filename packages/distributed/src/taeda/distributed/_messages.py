@@ -123,10 +123,11 @@ def send(
 
     Args:
         tensor: what is sent; it stays as it is.
-        dst: the rank in the default group of who receives; or give `group_dst`, not both.
+        dst: the rank in the default group of who receives; or give `group_dst`, not both
+            (default: None).
         group: the group of both; None is the default one.
         tag: a number of 0 or more that both sides give, 0 by default.
-        group_dst: the same by its number within the group.
+        group_dst: the same by its number within the group (default: None).
 
     >>> from concurrent.futures import ThreadPoolExecutor
     >>> from taeda import distributed as dist
@@ -157,10 +158,10 @@ def recv(
     Args:
         tensor: where the values are written.
         src: the rank in the default group of who sends; or give `group_src`, not both. Without
-            either, any.
+            either, any (default: None).
         group: the group of both; None is the default one.
         tag: a number of 0 or more that both sides give, 0 by default.
-        group_src: the same by its number within the group.
+        group_src: the same by its number within the group (default: None).
 
     >>> from concurrent.futures import ThreadPoolExecutor
     >>> from taeda import distributed as dist
@@ -193,10 +194,11 @@ def isend(
 
     Args:
         tensor: what is sent; it stays as it is.
-        dst: the rank in the default group of who receives; or give `group_dst`, not both.
+        dst: the rank in the default group of who receives; or give `group_dst`, not both
+            (default: None).
         group: the group of both; None is the default one.
         tag: a number of 0 or more that both sides give, 0 by default.
-        group_dst: the same by its number within the group.
+        group_dst: the same by its number within the group (default: None).
 
     >>> from taeda import distributed as dist
     >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
@@ -222,10 +224,10 @@ def irecv(
     Args:
         tensor: where the values are written.
         src: the rank in the default group of who sends; or give `group_src`, not both. Without
-            either, any.
+            either, any (default: None).
         group: the group of both; None is the default one.
         tag: a number of 0 or more that both sides give, 0 by default.
-        group_src: the same by its number within the group.
+        group_src: the same by its number within the group (default: None).
 
     >>> from taeda import distributed as dist
     >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
@@ -246,10 +248,11 @@ class P2POp:
     Args:
         op: `isend` or `irecv`; ValueError for anything else.
         tensor: what is sent, or where it is written.
-        peer: the rank in the default group of the other side; or give `group_peer`, not both.
+        peer: the rank in the default group of the other side; or give `group_peer`, not both
+            (default: None).
         group: the group of both; None is the default one.
         tag: a number of 0 or more that both sides give, 0 by default.
-        group_peer: the same by its number within the group.
+        group_peer: the same by its number within the group (default: None).
 
     >>> from taeda import distributed as dist
     >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)

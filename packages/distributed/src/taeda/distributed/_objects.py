@@ -92,11 +92,11 @@ def gather_object(
         obj: what this rank gives: anything that pickles.
         object_gather_list: on `dst` a list with a place for each rank, elsewhere None; ValueError
             else.
-        dst: the rank in the default group of who gets, number 0 of the group by default; or give
-            `group_dst`, not both.
+        dst: the rank in the default group of who gets, number 0 of the group by default; or
+            give `group_dst`, not both (default: None).
         group: the group that takes part; None is the default one. A process outside of it does
             nothing.
-        group_dst: the same by its number within the group.
+        group_dst: the same by its number within the group (default: None).
 
     >>> from taeda import distributed as dist
     >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
@@ -148,12 +148,12 @@ def broadcast_object_list(
     Args:
         object_list: on `src` what is sent, elsewhere a list of the same length, which is
             overwritten.
-        src: the rank in the default group of who gives, number 0 of the group by default; or give
-            `group_src`, not both.
+        src: the rank in the default group of who gives, number 0 of the group by default; or
+            give `group_src`, not both (default: None).
         group: the group that takes part; None is the default one. A process outside of it does
             nothing.
         device: None, or the device by which the group's objects travel; ValueError for another.
-        group_src: the same by its number within the group.
+        group_src: the same by its number within the group (default: None).
 
     >>> from taeda import distributed as dist
     >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
@@ -202,12 +202,13 @@ def scatter_object_list(
 
     Args:
         scatter_object_output_list: a list with at least one place; the first is written.
-        scatter_object_input_list: on `src` an object for each rank; elsewhere it is not read.
-        src: the rank in the default group of who gives, number 0 of the group by default; or give
-            `group_src`, not both.
+        scatter_object_input_list: on `src` an object for each rank; elsewhere it is not read,
+            and may be None (default: None).
+        src: the rank in the default group of who gives, number 0 of the group by default; or
+            give `group_src`, not both (default: None).
         group: the group that takes part; None is the default one. A process outside of it does
             nothing.
-        group_src: the same by its number within the group.
+        group_src: the same by its number within the group (default: None).
 
     >>> from taeda import distributed as dist
     >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
@@ -261,12 +262,13 @@ def send_object_list(
 
     Args:
         object_list: what is sent: objects that pickle.
-        dst: the rank in the default group of who gets; or give `group_dst`, not both.
+        dst: the rank in the default group of who gets; or give `group_dst`, not both (default:
+            None).
         group: the group that takes part; None is the default one. A process outside of it does
             nothing.
         device: None, or the device by which the group's objects travel; ValueError for another.
-        group_dst: the same by its number within the group.
-        use_batch: nothing depends on it; it is here for programs that pass it.
+        group_dst: the same by its number within the group (default: None).
+        use_batch: nothing depends on it; it is here for programs that pass it (default: False).
 
     >>> from concurrent.futures import ThreadPoolExecutor
     >>> from taeda import distributed as dist
@@ -305,11 +307,11 @@ def recv_object_list(
     Args:
         object_list: a list with as many places as objects are sent; overwritten.
         src: the rank in the default group of who sends; or give `group_src`, not both. Without
-            either, any.
+            either, any (default: None).
         group: the group that takes part; None is the default one. A process outside of it gets -1.
         device: None, or the device by which the group's objects travel; ValueError for another.
-        group_src: the same by its number within the group.
-        use_batch: nothing depends on it; it is here for programs that pass it.
+        group_src: the same by its number within the group (default: None).
+        use_batch: nothing depends on it; it is here for programs that pass it (default: False).
 
     >>> from concurrent.futures import ThreadPoolExecutor
     >>> from taeda import distributed as dist

@@ -17,8 +17,10 @@ class Categorical(Probabilities):
     """Indices whose probabilities go with `probs` along the last dimension, or with exp(`logits`).
 
     Args:
-        probs: the weights of the categories, at least 0, of shape (*, K). Either these or logits
-        logits: logarithms of the weights, not normalized, of shape (*, K). Either these or probs
+        probs: the weights of the categories, at least 0, of shape (*, K). Either these or
+            logits (default: None)
+        logits: logarithms of the weights, not normalized, of shape (*, K). Either these or
+            probs (default: None)
         validate_args: whether parameters, and values given to `log_prob`, are checked, with a
             ValueError for wrong ones; None for the class's default, which is on
 

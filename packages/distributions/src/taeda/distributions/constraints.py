@@ -53,8 +53,8 @@ class _Dependent(Constraint):
     """A set that is known when the distribution's parameters are.
 
     Args:
-        is_discrete: whether its values are separate, as integers are (default: False).
-        event_dim: how many of the last dimensions are one event (default: 0).
+        is_discrete: whether its values are separate, as integers are: False; None in a call keeps it.
+        event_dim: how many of the last dimensions are one event: 0; None in a call keeps it.
 
     >>> taeda.distributions.constraints.dependent(is_discrete=True).is_discrete
     True
@@ -93,7 +93,7 @@ class dependent_property(property, _Dependent):
     """A property whose value is a constraint; read from the class it stands for a dependent one.
 
     Args:
-        fn: the function of the property
+        fn: the function of the property (default: None)
         is_discrete: whether the values are separate (default: False)
         event_dim: how many of the last dimensions are one event (default: 0)
 
@@ -420,7 +420,8 @@ class _Cat(Constraint):
     Args:
         cseq: the constraints, in their order.
         dim: the dimension (default: 0).
-        lengths: how many places each has; one each by default. ValueError for another number of them.
+        lengths: how many places each has; None (the default) for one each. ValueError for
+            another number of them.
 
     >>> from taeda.distributions import constraints
     >>> both = constraints.cat([constraints.positive, constraints.real], 0, [1, 2])

@@ -25,8 +25,10 @@ class ContinuousBernoulli(Probabilities, ExponentialFamily):
     The batch has the shape of the parameter. ValueError for a probability outside of [0, 1].
 
     Args:
-        probs: the probabilities, from 0 to 1, a number or a float tensor. Either these or logits
+        probs: the probabilities, from 0 to 1, a number or a float tensor. Either these or
+            logits (default: None)
         logits: the logarithms of the odds, any number or a float tensor. Either these or probs
+            (default: None)
         lims: the range of probs around 1/2 where a series is used
         validate_args: whether parameters, and values given to `log_prob`, are checked, with a
             ValueError for wrong ones; None for the class's default, which is on

@@ -23,8 +23,10 @@ class Multinomial(OverCategories):
 
     Args:
         total_count: the number of trials, at least 0 (default: 1)
-        probs: the weights of the categories, at least 0, of shape (*, K). Either these or logits
-        logits: logarithms of the weights, not normalized, of shape (*, K). Either these or probs
+        probs: the weights of the categories, at least 0, of shape (*, K). Either these or
+            logits (default: None)
+        logits: logarithms of the weights, not normalized, of shape (*, K). Either these or
+            probs (default: None)
         validate_args: whether parameters, and values given to `log_prob`, are checked, with a
             ValueError for wrong ones; None for the class's default, which is on
 

@@ -24,8 +24,10 @@ class NegativeBinomial(Probabilities):
 
     Args:
         total_count: the number of failures that end the trials, at least 0
-        probs: the probabilities, from 0 to 1, a number or a float tensor. Either these or logits
+        probs: the probabilities, from 0 to 1, a number or a float tensor. Either these or
+            logits (default: None)
         logits: the logarithms of the odds, any number or a float tensor. Either these or probs
+            (default: None)
         validate_args: whether parameters, and values given to `log_prob`, are checked, with a
             ValueError for wrong ones; None for the class's default, which is on
 

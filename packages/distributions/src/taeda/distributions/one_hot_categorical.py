@@ -20,8 +20,10 @@ class OneHotCategorical(OverCategories):
     of probabilities.
 
     Args:
-        probs: the weights of the categories, at least 0, of shape (*, K). Either these or logits
-        logits: logarithms of the weights, not normalized, of shape (*, K). Either these or probs
+        probs: the weights of the categories, at least 0, of shape (*, K). Either these or
+            logits (default: None)
+        logits: logarithms of the weights, not normalized, of shape (*, K). Either these or
+            probs (default: None)
         validate_args: whether parameters, and values given to `log_prob`, are checked, with a
             ValueError for wrong ones; None for the class's default, which is on
 
@@ -79,8 +81,10 @@ class OneHotCategoricalStraightThrough(OneHotCategorical):
     """One-hot samples whose gradient is that of the probabilities (Bengio, Léonard and Courville, 2013).
 
     Args:
-        probs: the weights of the categories, at least 0, of shape (*, K). Either these or logits
-        logits: logarithms of the weights, not normalized, of shape (*, K). Either these or probs
+        probs: the weights of the categories, at least 0, of shape (*, K). Either these or
+            logits (default: None)
+        logits: logarithms of the weights, not normalized, of shape (*, K). Either these or
+            probs (default: None)
         validate_args: whether parameters, and values given to `log_prob`, are checked, with a
             ValueError for wrong ones; None for the class's default, which is on
 

@@ -35,10 +35,12 @@ class Wishart(ExponentialFamily):
 
     Args:
         df: the degrees of freedom, above d - 1
-        covariance_matrix: the covariances, positive definite of shape (*, d, d). One of the three
-            forms is given
+        covariance_matrix: the covariances, positive definite of shape (*, d, d). One of the
+            three forms is given (default: None)
         precision_matrix: the inverse of the covariances, positive definite of shape (*, d, d)
+            (default: None)
         scale_tril: the Cholesky factor of the covariances, lower triangular of shape (*, d, d)
+            (default: None)
         validate_args: whether parameters, and values given to `log_prob`, are checked, with a
             ValueError for wrong ones; None for the class's default, which is on
 

@@ -66,10 +66,11 @@ def nested_tensor(
 
     Args:
         tensor_list: tensors, or what `tensor` takes, of one rank; they may differ in one size.
-        dtype, device: of the result; those of the first tensor by default.
-        layout: taeda.jagged, or taeda.strided, the default, in which tensors may differ in every size.
-        requires_grad: whether gradients are wanted.
-        pin_memory: not supported.
+        dtype, device: of the result; None (the default) for that of the first tensor.
+        layout: taeda.jagged, or taeda.strided, in which tensors may differ in every size; None
+            (the default) for taeda.strided.
+        requires_grad: whether gradients are wanted (default: False).
+        pin_memory: not supported (default: False).
 
     >>> import taeda
     >>> x = taeda.nested.nested_tensor([[1.0, 2.0], [3.0]], layout=taeda.jagged)
@@ -94,7 +95,7 @@ def as_nested_tensor(ts: Any, dtype: Any = None, device: Any = None, layout: Any
     Args:
         ts: a list of tensors as in `nested_tensor`, whose copies it holds; a strided tensor, each
             row of which is a tensor of the batch; or a nested tensor.
-        dtype, device, layout: as in `nested_tensor`.
+        dtype, device, layout: as in `nested_tensor` (default: None).
 
     >>> x = taeda.nested.as_nested_tensor([taeda.ones(2), taeda.ones(3)], layout=taeda.jagged)
     >>> [piece.shape for piece in x.unbind()]
@@ -157,10 +158,13 @@ def nested_tensor_from_jagged(
 
     Args:
         values: all tensors of the batch, one after the other along a dimension.
-        offsets: where each begins, and where the last ends: ints, one more than there are tensors.
-        lengths: how long each is, where there are holes; alone, of tensors that follow each other.
-        jagged_dim: the ragged dimension of the result, 1 by default.
-        min_seqlen, max_seqlen: bounds of the lengths that are known already; they are checked.
+        offsets: where each begins, and where the last ends: ints, one more than there are
+            tensors (default: None).
+        lengths: how long each is, where there are holes; alone, of tensors that follow each
+            other (default: None).
+        jagged_dim: the ragged dimension of the result; None (the default) for 1.
+        min_seqlen, max_seqlen: bounds of the lengths that are known already; they are checked
+            (default: None).
 
     ValueError or RuntimeError for offsets and lengths that do not fit the values.
 

@@ -22,8 +22,9 @@ def to_padded_tensor(
     Args:
         input: a nested tensor.
         padding: the number behind.
-        output_size: the shape of the result, at least the largest sizes, which are the default.
-        out: not supported.
+        output_size: the shape of the result, at least the largest sizes; None (the default) for
+            these.
+        out: not supported (default: None).
 
     RuntimeError for a size that is too small.
 

@@ -64,10 +64,11 @@ def sparse_coo_tensor(
 
     Args:
         indices: (sparse dimensions, entries), integers of 0 or more; or the size, where nothing
-            else is given.
-        values: (entries, dense dimensions); one number counts as one entry.
-        size: sparse, then dense dimensions; RuntimeError where it does not fit the values.
-        dtype, device: of the values; those of `values` by default.
+            else is given (default: None).
+        values: (entries, dense dimensions); one number counts as one entry (default: None).
+        size: sparse, then dense dimensions; RuntimeError where it does not fit the values
+            (default: None).
+        dtype, device: of the values; None (the default) for that of `values`.
         requires_grad: whether the result is a leaf that gets a gradient; False by default.
         check_invariants: None takes what `check_sparse_tensor_invariants` was told.
         is_coalesced: True says that places rise and none comes twice; None and False say nothing.

@@ -38,10 +38,10 @@ def sparse_compressed_tensor(
         plain_indices: the column (the row) of each entry, rising within a row: (batches, entries).
         values: (batches, entries, dense dimensions), with the rows and columns of a block after the entries
             where the layout is sparse_bsr or sparse_bsc. Gradients flow to them if they require them.
-        size: of the tensor; without it the smallest that has all places.
-        dtype, device: of the values; those of `values` by default.
-        layout: sparse_csr, sparse_csc, sparse_bsr or sparse_bsc.
-        requires_grad: whether the result is a leaf that gets a gradient.
+        size: of the tensor; None (the default) for the smallest that has all places.
+        dtype, device: of the values; None (the default) for that of `values`.
+        layout: sparse_csr, sparse_csc, sparse_bsr or sparse_bsc (default: None).
+        requires_grad: whether the result is a leaf that gets a gradient (default: False).
         check_invariants: whether both indices must be int32, or both int64; None asks
             `check_sparse_tensor_invariants`. What they say is checked always.
         pin_memory: only False.
@@ -173,7 +173,7 @@ def sparse_csr_tensor(
         values: (batches, entries, dense dimensions).
         size: (batches, rows, columns, dense dimensions); None takes the fewest columns that have
             all places.
-        dtype, device: of the values; those of `values` by default.
+        dtype, device: of the values; None (the default) for that of `values`.
         requires_grad: whether the result is a leaf that gets a gradient; False by default.
         check_invariants: whether both indices must be int32, or both int64; None asks
             `check_sparse_tensor_invariants`. What they say is checked always.
@@ -222,7 +222,7 @@ def sparse_csc_tensor(
         values: (batches, entries, dense dimensions).
         size: (batches, rows, columns, dense dimensions); None takes the fewest rows that have all
             places.
-        dtype, device: of the values; those of `values` by default.
+        dtype, device: of the values; None (the default) for that of `values`.
         requires_grad: whether the result is a leaf that gets a gradient; False by default.
         check_invariants: whether both indices must be int32, or both int64; None asks
             `check_sparse_tensor_invariants`. What they say is checked always.
@@ -271,7 +271,7 @@ def sparse_bsr_tensor(
         values: (batches, blocks, a block's rows, a block's columns, dense dimensions).
         size: (batches, rows, columns, dense dimensions), multiples of a block's; None takes the
             fewest columns.
-        dtype, device: of the values; those of `values` by default.
+        dtype, device: of the values; None (the default) for that of `values`.
         requires_grad: whether the result is a leaf that gets a gradient; False by default.
         check_invariants: whether both indices must be int32, or both int64; None asks
             `check_sparse_tensor_invariants`. What they say is checked always.
@@ -320,7 +320,7 @@ def sparse_bsc_tensor(
         values: (batches, blocks, a block's rows, a block's columns, dense dimensions).
         size: (batches, rows, columns, dense dimensions), multiples of a block's; None takes the
             fewest rows.
-        dtype, device: of the values; those of `values` by default.
+        dtype, device: of the values; None (the default) for that of `values`.
         requires_grad: whether the result is a leaf that gets a gradient; False by default.
         check_invariants: whether both indices must be int32, or both int64; None asks
             `check_sparse_tensor_invariants`. What they say is checked always.

@@ -76,7 +76,7 @@ def sspaddmm(
         input: a sparse matrix (n x p).
         mat1: a sparse matrix (n x m).
         mat2: a strided matrix (m x p).
-        beta, alpha: factors of the two terms.
+        beta, alpha: factors of the two terms (default: 1).
 
     >>> import taeda
     >>> x = taeda.eye(2).to_sparse()
@@ -109,7 +109,7 @@ def sampled_addmm(
         input: a matrix of the layout sparse_csr (n x p), or batches of them.
         mat1: a strided matrix (n x m), or batches.
         mat2: a strided matrix (m x p), or batches.
-        beta, alpha: factors of the two terms.
+        beta, alpha: factors of the two terms (default: 1.0).
         out: None; or a tensor of the layout sparse_csr, which takes the result over.
 
     >>> import taeda

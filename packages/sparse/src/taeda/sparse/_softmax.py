@@ -22,7 +22,7 @@ def softmax(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
     Args:
         input: a sparse tensor of floats; entries at one place are added up first.
         dim: a sparse or a dense dimension.
-        dtype: of the result; that of `input` by default.
+        dtype: of the result; None (the default) for that of `input`.
 
     >>> import taeda
     >>> x = taeda.tensor([[1.0, 1.0, 0.0], [0.0, 5.0, 0.0]]).to_sparse()
@@ -39,7 +39,7 @@ def log_softmax(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
     Args:
         input: a sparse tensor of floats; entries at one place are added up first.
         dim: a sparse or a dense dimension.
-        dtype: of the result, a floating-point one; that of `input` by default.
+        dtype: of the result, a floating-point one; None (the default) for that of `input`.
 
     >>> import taeda
     >>> x = taeda.tensor([[1.0, 1.0, 0.0]]).to_sparse()

@@ -15,9 +15,9 @@ def sum(input: Tensor, dim: Any = None, dtype: Any = None) -> Tensor:
 
     Args:
         input: a sparse tensor.
-        dim: a dimension or several; all by default. Sums along all sparse dimensions are strided,
-            others sparse.
-        dtype: of the result; that of `input` by default, int64 for integers.
+        dim: a dimension or several; None (the default) for all. Sums along all sparse
+            dimensions are strided, others sparse.
+        dtype: of the result; None (the default) for that of `input`, int64 for integers.
 
     >>> import taeda
     >>> x = taeda.tensor([[1.0, 2.0], [0.0, 3.0]]).to_sparse()

@@ -50,12 +50,13 @@ def broadcast(
 
     Args:
         tensor: on `src` what is sent, elsewhere where it is written.
-        src: the rank in the default group of who gives; or give `group_src`, not both.
+        src: the rank in the default group of who gives; or give `group_src`, not both (default:
+            None).
         group: the group that takes part; None is the default one. A process outside of it does
             nothing and gets None.
         async_op: True returns a `Work` to wait for at once; False, the default, returns when it is
             done.
-        group_src: the same by its number within the group.
+        group_src: the same by its number within the group (default: None).
 
     >>> from taeda import distributed as dist
     >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
@@ -236,13 +237,13 @@ def gather(
         tensor: what this rank gives; it stays as it is.
         gather_list: on `dst` a tensor for each rank, with as many values as `tensor` and its dtype;
             elsewhere None.
-        dst: the rank in the default group of who gets, number 0 of the group by default; or give
-            `group_dst`, not both.
+        dst: the rank in the default group of who gets, number 0 of the group by default; or
+            give `group_dst`, not both (default: None).
         group: the group that takes part; None is the default one. A process outside of it does
             nothing and gets None.
         async_op: True returns a `Work` to wait for at once; False, the default, returns when it is
             done.
-        group_dst: the same by its number within the group.
+        group_dst: the same by its number within the group (default: None).
 
     >>> from taeda import distributed as dist
     >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
@@ -291,13 +292,13 @@ def scatter(
         tensor: where this rank's part is written.
         scatter_list: on `src` a tensor for each rank, with as many values as `tensor` and its
             dtype; elsewhere None.
-        src: the rank in the default group of who gives, number 0 of the group by default; or give
-            `group_src`, not both.
+        src: the rank in the default group of who gives, number 0 of the group by default; or
+            give `group_src`, not both (default: None).
         group: the group that takes part; None is the default one. A process outside of it does
             nothing and gets None.
         async_op: True returns a `Work` to wait for at once; False, the default, returns when it is
             done.
-        group_src: the same by its number within the group.
+        group_src: the same by its number within the group (default: None).
 
     >>> from taeda import distributed as dist
     >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)

@@ -83,7 +83,7 @@ def all_to_all_single(
         input: what is sent; it stays as it is.
         output_split_sizes: rows of `output` from each rank, which add up to its dimension 0; None
             makes equal parts, ValueError where that is no multiple of the ranks.
-        input_split_sizes: rows of `input` for each rank; the same rules.
+        input_split_sizes: rows of `input` for each rank; the same rules (default: None).
         group: the group that takes part; None is the default one. A process outside of it does
             nothing and gets None.
         async_op: True returns a `Work` to wait for at once; False, the default, returns when it is

@@ -156,14 +156,15 @@ def reduce(
 
     Args:
         tensor: this rank's values, of the same shape and dtype on every rank; overwritten on `dst`.
-        dst: the rank in the default group of who gets; or give `group_dst`, not both.
+        dst: the rank in the default group of who gets; or give `group_dst`, not both (default:
+            None).
         op: one of `ReduceOp`'s, SUM by default; TypeError or ValueError where it does not fit the
             dtype.
         group: the group that takes part; None is the default one. A process outside of it does
             nothing and gets None.
         async_op: True returns a `Work` to wait for at once; False, the default, returns when it is
             done.
-        group_dst: the same by its number within the group.
+        group_dst: the same by its number within the group (default: None).
 
     >>> from taeda import distributed as dist
     >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)

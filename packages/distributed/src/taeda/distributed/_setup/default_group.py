@@ -52,11 +52,12 @@ def init_process_group(
 
     Args:
         backend: a name, or names by device; None chooses.
-        init_method: a URL that says where the processes meet; not together with `store`.
+        init_method: a URL that says where the processes meet; not together with `store`
+            (default: None).
         timeout: how long a collective may take; None is 30 minutes.
         world_size: number of processes; -1 leaves it to `init_method`.
         rank: this process's number, 0 to `world_size` - 1; -1 leaves it to `init_method`.
-        store: where the processes meet, in place of `init_method`.
+        store: where the processes meet, in place of `init_method` (default: None).
         group_name: a name for the group; "" by default.
         pg_options: only None; ValueError for anything else.
         device_id: the device of this process, or its number; None leaves it open.

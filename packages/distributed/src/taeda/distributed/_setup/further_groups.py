@@ -44,8 +44,8 @@ def new_group(
         use_local_synchronization: whether only members call it; False by default.
         group_desc: a text that describes the group; None is "undefined".
         device_id: the device of this process; None leaves it open.
-        sort_ranks: whether members are numbered by rising rank, as by default, or in the order of
-            `ranks`.
+        sort_ranks: whether members are numbered by rising rank, or in the order of `ranks`
+            (default: True).
 
     >>> from taeda import distributed as dist
     >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
@@ -116,9 +116,9 @@ def new_subgroups(
             or else all.
         group: the group that is divided; None is the default one.
         timeout: how long a collective may take; None takes that of the default group.
-        backend: as in `new_group`.
+        backend: as in `new_group` (default: None).
         pg_options: only None; ValueError for anything else.
-        group_desc: a text that describes the groups.
+        group_desc: a text that describes the groups (default: None).
 
     >>> from taeda import distributed as dist
     >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
@@ -153,9 +153,9 @@ def new_subgroups_by_enumeration(
     Args:
         ranks_per_subgroup_list: at least one list of ranks of the default group; no rank is in two.
         timeout: how long a collective may take; None takes that of the default group.
-        backend: as in `new_group`.
+        backend: as in `new_group` (default: None).
         pg_options: only None; ValueError for anything else.
-        group_desc: a text that describes the groups.
+        group_desc: a text that describes the groups (default: None).
 
     >>> from taeda import distributed as dist
     >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
@@ -193,11 +193,11 @@ def split_group(
     Args:
         parent_pg: the group that is divided; None is the default one. ValueError for who is not in
             it.
-        split_ranks: lists of numbers in the parent, at least one.
+        split_ranks: lists of numbers in the parent, at least one (default: None).
         timeout: how long a collective may take; None takes that of the default group.
         pg_options: only None; ValueError for anything else.
-        group_desc: a text that describes the groups.
-        backend: as in `new_group`.
+        group_desc: a text that describes the groups (default: None).
+        backend: as in `new_group` (default: None).
 
     >>> from taeda import distributed as dist
     >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)

@@ -41,10 +41,11 @@ class TCPStore(Store):
         is_master: True serves; False, the default, connects.
         timeout: how long operations wait, as a timedelta.
         wait_for_workers: True, the default, returns when all of `world_size` have come.
-        multi_tenant: True lets a second master of this process use the first one's server.
+        multi_tenant: True lets a second master of this process use the first one's server
+            (default: False).
         master_listen_fd: the number of a socket that listens already, for who serves; None opens
             one.
-        use_libuv: taken from programs that give it; there is one server.
+        use_libuv: taken from programs that give it; there is one server (default: True).
 
     >>> from taeda.distributed import TCPStore
     >>> store = TCPStore("127.0.0.1", 0, is_master=True)

@@ -21,7 +21,7 @@ class DataParallel(nn.Module):
         module: the module, which is called as it is.
         device_ids: None, or the devices of the one replica: ValueError for several.
         output_device: None, or the one device.
-        dim: the dimension of the batch; with one device nothing is parted.
+        dim: the dimension of the batch; with one device nothing is parted (default: 0).
 
     >>> model = taeda.nn.DataParallel(taeda.nn.Linear(3, 2))
     >>> model(taeda.ones(4, 3)).shape, [name for name, _ in model.named_parameters()]
@@ -61,7 +61,7 @@ def data_parallel(
         inputs: a tuple of its arguments, or one argument.
         device_ids: None, or the devices of the one replica: ValueError for several.
         output_device: None, or the one device.
-        dim: the dimension of the batch; with one device nothing is parted.
+        dim: the dimension of the batch; with one device nothing is parted (default: 0).
         module_kwargs: named arguments; None for none.
 
     >>> data_parallel(taeda.nn.Identity(), taeda.ones(2)).tolist()

@@ -37,7 +37,8 @@ class DistributedDataParallel(nn.Module, Joinable):
         module: the module; its parameters stay its own.
         device_ids: None, or the one device of this process.
         output_device: None, or the same device.
-        dim: the dimension of the batch, as `DataParallel` has it; nothing is parted here.
+        dim: the dimension of the batch, as `DataParallel` has it; nothing is parted here
+            (default: 0).
         broadcast_buffers: True, the default: buffers become those of rank 0 before each forward
             in training.
         init_sync: True, the default, gives all ranks the parameters and buffers of rank 0; False
@@ -57,7 +58,8 @@ class DistributedDataParallel(nn.Module, Joinable):
         delay_all_reduce_named_params: None: NotImplementedError for others.
         param_to_hook_all_reduce: None: NotImplementedError for others.
         mixed_precision: None: NotImplementedError for others.
-        device_mesh: a mesh whose one dimension is the group. Not with `process_group`.
+        device_mesh: a mesh whose one dimension is the group. Not with `process_group` (default:
+            None).
         skip_all_reduce_unused_params: True is the same, and buckets of such parameters are not
             reduced: they must be the same on all ranks, or RuntimeError. False is the default.
 

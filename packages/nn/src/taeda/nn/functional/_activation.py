@@ -165,8 +165,8 @@ def rrelu(
 
     Args:
         input: a tensor of any shape
-        lower: the lower bound of the slope for negative elements
-        upper: the upper bound of the slope for negative elements
+        lower: the lower bound of the slope for negative elements (default: 0.125)
+        upper: the upper bound of the slope for negative elements (default: 0.3333333333333333)
         training: whether slopes are drawn; if False their mean is used (default: False)
         inplace: whether the input itself is written and returned (default: False)
 
@@ -377,7 +377,8 @@ def softmax(
     Args:
         input: the tensor that the operation is applied to
         dim: the dimension whose elements add up to 1 in probability, from -input.dim() to
-            input.dim() - 1
+            input.dim() - 1; None for 0 if there are 0, 1 or 3 dimensions, else 1, with a
+            warning (default: None)
         dtype: the float dtype of the result, to which the input is converted first; None for its
             own
 
@@ -398,7 +399,8 @@ def softmin(
 
     Args:
         input: a float tensor of any shape
-        dim: the dimension to work along; negative counts from the end
+        dim: the dimension whose results add up to 1, from -input.dim() to input.dim() - 1; None
+            for 0 if there are 0, 1 or 3 dimensions, else 1, with a warning (default: None)
         dtype: the float dtype of the result, to which the input is converted first; None for its
             own
 
@@ -421,7 +423,8 @@ def log_softmax(
     Args:
         input: the tensor that the operation is applied to
         dim: the dimension whose elements add up to 1 in probability, from -input.dim() to
-            input.dim() - 1
+            input.dim() - 1; None for 0 if there are 0, 1 or 3 dimensions, else 1, with a
+            warning (default: None)
         dtype: the float dtype of the result, to which the input is converted first; None for its
             own
 

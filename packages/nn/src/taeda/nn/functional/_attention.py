@@ -120,13 +120,16 @@ def multi_head_attention_forward(
         training: whether dropout acts (default: True)
         key_padding_mask: True where a key is padding, of shape (N, S); None for none
         need_weights: whether the weights of the attention come too (default: True)
-        attn_mask: True or -inf where a query sees no key: shape (L, S) or (N * num_heads, L, S).
-            A float mask is added to the scores
+        attn_mask: True or -inf where a query sees no key: shape (L, S) or (N * num_heads, L,
+            S). A float mask is added to the scores. None for no mask (default: None)
         use_separate_proj_weight: whether query, key and value have weights of their own (default:
             False)
-        q_proj_weight: the weights of query, of shape (E, E)
-        k_proj_weight: the weights of key, of shape (E, width of key)
-        v_proj_weight: the weights of value, of shape (E, width of value)
+        q_proj_weight: the weights of query, of shape (E, E), with use_separate_proj_weight;
+            else None (default: None)
+        k_proj_weight: the weights of key, of shape (E, width of key), with
+            use_separate_proj_weight; else None (default: None)
+        v_proj_weight: the weights of value, of shape (E, width of value), with
+            use_separate_proj_weight; else None (default: None)
         static_k: keys that are projected already, of shape (N * num_heads, S, E / num_heads);
             None for none
         static_v: values that are projected already, of shape (N * num_heads, S, E / num_heads);

@@ -64,7 +64,7 @@ def dropout1d(
 
     Args:
         input: a float tensor of any shape
-        p: the probability that an element is set to 0, from 0 to 1 (default: 0.5)
+        p: the probability that a channel is set to 0, from 0 to 1 (default: 0.5)
         training: whether to drop, or draw, as in training; if False the evaluation's form
             (default: True)
         inplace: whether the input itself is written and returned (default: False)
@@ -92,7 +92,7 @@ def dropout2d(
 
     Args:
         input: a float tensor of any shape
-        p: the probability that an element is set to 0, from 0 to 1 (default: 0.5)
+        p: the probability that a channel is set to 0, from 0 to 1 (default: 0.5)
         training: whether to drop, or draw, as in training; if False the evaluation's form
             (default: True)
         inplace: whether the input itself is written and returned (default: False)
@@ -122,7 +122,7 @@ def dropout3d(
 
     Args:
         input: a float tensor of any shape
-        p: the probability that an element is set to 0, from 0 to 1 (default: 0.5)
+        p: the probability that a channel is set to 0, from 0 to 1 (default: 0.5)
         training: whether to drop, or draw, as in training; if False the evaluation's form
             (default: True)
         inplace: whether the input itself is written and returned (default: False)
@@ -169,7 +169,8 @@ def alpha_dropout(
 
     Args:
         input: a float tensor of any shape
-        p: the probability that an element is set to 0, from 0 to 1 (default: 0.5)
+        p: the probability that an element is dropped, which then has selu's negative limit,
+            from 0 to 1 (default: 0.5)
         training: whether to drop, or draw, as in training; if False the evaluation's form
             (default: False)
         inplace: whether the input itself is written and returned (default: False)
@@ -194,7 +195,8 @@ def feature_alpha_dropout(
 
     Args:
         input: a float tensor of any shape
-        p: the probability that an element is set to 0, from 0 to 1 (default: 0.5)
+        p: the probability that a channel is dropped, which then has selu's negative limit, from
+            0 to 1 (default: 0.5)
         training: whether to drop, or draw, as in training; if False the evaluation's form
             (default: False)
         inplace: whether the input itself is written and returned (default: False)

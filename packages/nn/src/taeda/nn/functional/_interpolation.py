@@ -54,8 +54,8 @@ def interpolate(
             (default: 'nearest')
         align_corners: whether the centres of the outermost elements lie on each other; if False
             or None, their outer edges do
-        recompute_scale_factor: whether the factor is computed anew from the sizes that come out;
-            needs scale_factor
+        recompute_scale_factor: whether the factor is computed anew from the sizes that come
+            out; needs scale_factor (default: None)
         antialias: whether a shrinking filter grows with the factor, so that nothing is left out;
             for modes 'bilinear' and 'bicubic' (default: False)
 

@@ -106,8 +106,8 @@ def linear_cross_entropy(
         weight: a factor of each class or element; None for ones
         reduction: 'none' for the loss of each element, 'mean' for their mean, 'sum' for their sum
             (default: 'mean')
-        ignore_index: the class whose targets count nothing, neither in the sum nor in the mean's
-            divisor
+        ignore_index: the class whose targets count nothing, neither in the sum nor in the
+            mean's divisor; None for -100, which is no class (default: None)
         label_smoothing: the share of the target that is spread evenly over all classes, from 0 to
             1 (default: 0.0)
         options: how the scores are cut into pieces; None to choose

@@ -59,9 +59,10 @@ def max_pool1d(
     Args:
         input: a batch of shape (N, C, L), or one sample (C, L)
         kernel_size: the size of the window, at least 1: an int, or a list of one
-        stride: the step of the window, at least 1: an int, or one for each spatial dimension
-        padding: how many zeros stand on both sides: an int, or one for each spatial dimension
-            (default: 0)
+        stride: the step of the window, at least 1: an int, or a list of one; None for
+            kernel_size (default: None)
+        padding: how many places of -inf stand on both sides, at most half of the window: an
+            int, or a list of one (default: 0)
         dilation: the distance between two elements of the window, at least 1: an int, or a list
             of one (default: 1)
         ceil_mode: whether output sizes are rounded up instead of down, so that a last window may
@@ -92,9 +93,10 @@ def max_pool2d(
         input: a batch of shape (N, C, H, W), or one sample (C, H, W)
         kernel_size: the size of the window, at least 1: an int, or one for each of the 2 spatial
             dimensions
-        stride: the step of the window, at least 1: an int, or one for each spatial dimension
-        padding: how many zeros stand on both sides: an int, or one for each spatial dimension
-            (default: 0)
+        stride: the step of the window, at least 1: an int, or one for each of the 2 spatial
+            dimensions; None for kernel_size (default: None)
+        padding: how many places of -inf stand on both sides, at most half of the window: an
+            int, or one for each of the 2 spatial dimensions (default: 0)
         dilation: the distance between two elements of the window, at least 1: an int, or one for
             each of the 2 spatial dimensions (default: 1)
         ceil_mode: whether output sizes are rounded up instead of down, so that a last window may
@@ -127,9 +129,10 @@ def max_pool3d(
         input: a batch of shape (N, C, D, H, W), or one sample (C, D, H, W)
         kernel_size: the size of the window, at least 1: an int, or one for each of the 3 spatial
             dimensions
-        stride: the step of the window, at least 1: an int, or one for each spatial dimension
-        padding: how many zeros stand on both sides: an int, or one for each spatial dimension
-            (default: 0)
+        stride: the step of the window, at least 1: an int, or one for each of the 3 spatial
+            dimensions; None for kernel_size (default: None)
+        padding: how many places of -inf stand on both sides, at most half of the window: an
+            int, or one for each of the 3 spatial dimensions (default: 0)
         dilation: the distance between two elements of the window, at least 1: an int, or one for
             each of the 3 spatial dimensions (default: 1)
         ceil_mode: whether output sizes are rounded up instead of down, so that a last window may
@@ -160,9 +163,10 @@ def max_pool1d_with_indices(
     Args:
         input: a batch of shape (N, C, L), or one sample (C, L)
         kernel_size: the size of the window, at least 1: an int, or a list of one
-        stride: the step of the window, at least 1: an int, or one for each spatial dimension
-        padding: how many zeros stand on both sides: an int, or one for each spatial dimension
-            (default: 0)
+        stride: the step of the window, at least 1: an int, or a list of one; None for
+            kernel_size (default: None)
+        padding: how many places of -inf stand on both sides, at most half of the window: an
+            int, or a list of one (default: 0)
         dilation: the distance between two elements of the window, at least 1: an int, or a list
             of one (default: 1)
         ceil_mode: whether output sizes are rounded up instead of down, so that a last window may
@@ -192,9 +196,10 @@ def max_pool2d_with_indices(
         input: a batch of shape (N, C, H, W), or one sample (C, H, W)
         kernel_size: the size of the window, at least 1: an int, or one for each of the 2 spatial
             dimensions
-        stride: the step of the window, at least 1: an int, or one for each spatial dimension
-        padding: how many zeros stand on both sides: an int, or one for each spatial dimension
-            (default: 0)
+        stride: the step of the window, at least 1: an int, or one for each of the 2 spatial
+            dimensions; None for kernel_size (default: None)
+        padding: how many places of -inf stand on both sides, at most half of the window: an
+            int, or one for each of the 2 spatial dimensions (default: 0)
         dilation: the distance between two elements of the window, at least 1: an int, or one for
             each of the 2 spatial dimensions (default: 1)
         ceil_mode: whether output sizes are rounded up instead of down, so that a last window may
@@ -227,9 +232,10 @@ def max_pool3d_with_indices(
         input: a batch of shape (N, C, D, H, W), or one sample (C, D, H, W)
         kernel_size: the size of the window, at least 1: an int, or one for each of the 3 spatial
             dimensions
-        stride: the step of the window, at least 1: an int, or one for each spatial dimension
-        padding: how many zeros stand on both sides: an int, or one for each spatial dimension
-            (default: 0)
+        stride: the step of the window, at least 1: an int, or one for each of the 3 spatial
+            dimensions; None for kernel_size (default: None)
+        padding: how many places of -inf stand on both sides, at most half of the window: an
+            int, or one for each of the 3 spatial dimensions (default: 0)
         dilation: the distance between two elements of the window, at least 1: an int, or one for
             each of the 3 spatial dimensions (default: 1)
         ceil_mode: whether output sizes are rounded up instead of down, so that a last window may
@@ -436,7 +442,8 @@ def lp_pool1d(
         input: a batch of shape (N, C, *), or one sample (C, *), with the spatial sizes last
         norm_type: the order of the norm, above 0
         kernel_size: the size of the window, at least 1: an int, or one for each spatial dimension
-        stride: the step of the window, at least 1: an int, or one for each spatial dimension
+        stride: the step of the window, at least 1: an int, or a list of one; None for
+            kernel_size (default: None)
         ceil_mode: whether output sizes are rounded up instead of down, so that a last window may
             stick out (default: False)
 
@@ -457,7 +464,8 @@ def lp_pool2d(
         input: a batch of shape (N, C, *), or one sample (C, *), with the spatial sizes last
         norm_type: the order of the norm, above 0
         kernel_size: the size of the window, at least 1: an int, or one for each spatial dimension
-        stride: the step of the window, at least 1: an int, or one for each spatial dimension
+        stride: the step of the window, at least 1: an int, or one for each of the 2 spatial
+            dimensions; None for kernel_size (default: None)
         ceil_mode: whether output sizes are rounded up instead of down, so that a last window may
             stick out (default: False)
 
@@ -479,7 +487,8 @@ def lp_pool3d(
         input: a batch of shape (N, C, *), or one sample (C, *), with the spatial sizes last
         norm_type: the order of the norm, above 0
         kernel_size: the size of the window, at least 1: an int, or one for each spatial dimension
-        stride: the step of the window, at least 1: an int, or one for each spatial dimension
+        stride: the step of the window, at least 1: an int, or one for each of the 3 spatial
+            dimensions; None for kernel_size (default: None)
         ceil_mode: whether output sizes are rounded up instead of down, so that a last window may
             stick out (default: False)
 

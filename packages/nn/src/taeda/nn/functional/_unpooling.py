@@ -43,10 +43,11 @@ def max_unpool1d(
         input: what the pool gave, of shape (N, C, *) or (C, *)
         indices: the places that max_pool returned, int64 of the input's shape
         kernel_size: the size of the window, at least 1: an int, or one for each spatial dimension
-        stride: the step of the window, at least 1: an int, or one for each spatial dimension
-        padding: how many zeros stand on both sides: an int, or one for each spatial dimension
-            (default: 0)
-        output_size: the spatial sizes of the result: an int, or one for each spatial dimension
+        stride: the step of the window, at least 1: an int, or a list of one; None for
+            kernel_size (default: None)
+        padding: the padding that the pooling had: an int, or a list of one (default: 0)
+        output_size: the sizes of the result, which pooling may have rounded down: the spatial
+            ones, or all; None for (size - 1) stride - 2 padding + kernel_size (default: None)
 
     >>> x = taeda.tensor([[1.0, 5.0, 3.0, 2.0]])
     >>> values, places = taeda.nn.functional.max_pool1d(x, 2, return_indices=True)
@@ -76,10 +77,12 @@ def max_unpool2d(
         input: what the pool gave, of shape (N, C, *) or (C, *)
         indices: the places that max_pool returned, int64 of the input's shape
         kernel_size: the size of the window, at least 1: an int, or one for each spatial dimension
-        stride: the step of the window, at least 1: an int, or one for each spatial dimension
-        padding: how many zeros stand on both sides: an int, or one for each spatial dimension
-            (default: 0)
-        output_size: the spatial sizes of the result: an int, or one for each spatial dimension
+        stride: the step of the window, at least 1: an int, or one for each of the 2 spatial
+            dimensions; None for kernel_size (default: None)
+        padding: the padding that the pooling had: an int, or one for each of the 2 spatial
+            dimensions (default: 0)
+        output_size: the sizes of the result, which pooling may have rounded down: the spatial
+            ones, or all; None for (size - 1) stride - 2 padding + kernel_size (default: None)
 
     >>> x = taeda.arange(16.0).reshape(1, 4, 4)
     >>> values, places = taeda.nn.functional.max_pool2d(x, 2, return_indices=True)
@@ -108,10 +111,12 @@ def max_unpool3d(
         input: what the pool gave, of shape (N, C, *) or (C, *)
         indices: the places that max_pool returned, int64 of the input's shape
         kernel_size: the size of the window, at least 1: an int, or one for each spatial dimension
-        stride: the step of the window, at least 1: an int, or one for each spatial dimension
-        padding: how many zeros stand on both sides: an int, or one for each spatial dimension
-            (default: 0)
-        output_size: the spatial sizes of the result: an int, or one for each spatial dimension
+        stride: the step of the window, at least 1: an int, or one for each of the 3 spatial
+            dimensions; None for kernel_size (default: None)
+        padding: the padding that the pooling had: an int, or one for each of the 3 spatial
+            dimensions (default: 0)
+        output_size: the sizes of the result, which pooling may have rounded down: the spatial
+            ones, or all; None for (size - 1) stride - 2 padding + kernel_size (default: None)
 
     >>> x = taeda.arange(8.0).reshape(1, 2, 2, 2)
     >>> values, places = taeda.nn.functional.max_pool3d(x, 2, return_indices=True)
@@ -220,7 +225,8 @@ def fractional_max_pool2d(
     Args:
         input: what the pool gave, of shape (N, C, *) or (C, *)
         kernel_size: the size of the window, at least 1: an int, or one for each spatial dimension
-        output_size: the spatial sizes of the result: an int, or one for each spatial dimension
+        output_size: the spatial sizes of the result: an int, or one for each spatial dimension;
+            None if output_ratio says them (default: None)
         output_ratio: the output sizes as shares of the input sizes, between 0 and 1; None if
             output_size is given
         return_indices: whether the places of the largest elements come too: int64, counted
@@ -250,7 +256,8 @@ def fractional_max_pool3d(
     Args:
         input: what the pool gave, of shape (N, C, *) or (C, *)
         kernel_size: the size of the window, at least 1: an int, or one for each spatial dimension
-        output_size: the spatial sizes of the result: an int, or one for each spatial dimension
+        output_size: the spatial sizes of the result: an int, or one for each spatial dimension;
+            None if output_ratio says them (default: None)
         output_ratio: the output sizes as shares of the input sizes, between 0 and 1; None if
             output_size is given
         return_indices: whether the places of the largest elements come too: int64, counted
@@ -280,7 +287,8 @@ def fractional_max_pool2d_with_indices(
     Args:
         input: what the pool gave, of shape (N, C, *) or (C, *)
         kernel_size: the size of the window, at least 1: an int, or one for each spatial dimension
-        output_size: the spatial sizes of the result: an int, or one for each spatial dimension
+        output_size: the spatial sizes of the result: an int, or one for each spatial dimension;
+            None if output_ratio says them (default: None)
         output_ratio: the output sizes as shares of the input sizes, between 0 and 1; None if
             output_size is given
         return_indices: whether the places of the largest elements come too: int64, counted
@@ -309,7 +317,8 @@ def fractional_max_pool3d_with_indices(
     Args:
         input: what the pool gave, of shape (N, C, *) or (C, *)
         kernel_size: the size of the window, at least 1: an int, or one for each spatial dimension
-        output_size: the spatial sizes of the result: an int, or one for each spatial dimension
+        output_size: the spatial sizes of the result: an int, or one for each spatial dimension;
+            None if output_ratio says them (default: None)
         output_ratio: the output sizes as shares of the input sizes, between 0 and 1; None if
             output_size is given
         return_indices: whether the places of the largest elements come too: int64, counted
