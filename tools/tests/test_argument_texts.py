@@ -21,7 +21,11 @@ DEFAULTS_SAID = (
     "taeda.nn.parallel", "taeda.nn.attention", "taeda.autograd.functional", "taeda.distributions",
     "taeda.distributions.constraints", "taeda.distributions.transforms", "taeda.distributed",
     "taeda.sparse", "taeda.nested", "taeda.compiler", "taeda.export", "taeda.cuda", "taeda.cuda.comm",
-    "taeda.fx", "taeda.jit", "taeda.signal.windows",
+    "taeda.fx", "taeda.jit", "taeda.signal.windows", "taeda.masked", "taeda.profiler", "taeda.library",
+    "taeda.utils.cpp_extension", "taeda.distributed.fsdp", "taeda.distributed.device_mesh",
+    "taeda.distributed.tensor", "taeda.distributed.tensor.parallel", "taeda.distributed.checkpoint",
+    "taeda.distributed.checkpoint.state_dict", "taeda.distributed.optim",
+    "taeda.distributed.nn.functional", "taeda.serialization",
 )  # fmt: skip
 #: of what a call in another form has not: the signature of all forms says None
 SOME_FORMS = "(in some forms only)"

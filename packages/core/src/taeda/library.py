@@ -98,7 +98,7 @@ def define(
         qualname: namespace and name, "mylib::sin"; or a Library, for the decorator
         schema: parameters and results, "(Tensor x) -> Tensor"; with the name in front beside a
             Library
-        lib: the library that the operator belongs to, and goes with
+        lib: the library that the operator belongs to, and goes with (default: None)
         tags: one Tag or several, kept for who asks
 
     >>> define("doc::third", "(Tensor x) -> Tensor")
@@ -142,8 +142,8 @@ def impl(
     Args:
         qualname: namespace and name of the operator; or a Library, for the decorator
         types: one device type or several, "default", or a dispatch key
-        func: the implementation, called with the operator's arguments
-        lib: the library that keeps the registration; without one it stays
+        func: the implementation, called with the operator's arguments (default: None)
+        lib: the library that keeps the registration; without one it stays (default: None)
 
     >>> library = taeda.library.Library("impl_example", "DEF")
     >>> _ = library.define("twice(Tensor x) -> Tensor")
@@ -203,9 +203,9 @@ def register_kernel(
     Args:
         op: its name ("mylib::sin"), its OpOverload or its CustomOpDef
         device_types: one device type or several; None for all
-        func: the kernel, called with the operator's arguments
+        func: the kernel, called with the operator's arguments (default: None)
         lib: the library that keeps the registration; without one it stays, and so does what a
-            CustomOpDef gets
+            CustomOpDef gets (default: None)
 
     >>> @taeda.library.custom_op("kernel_example::twice", mutates_args=())
     ... def twice(x: taeda.Tensor) -> taeda.Tensor:
@@ -240,9 +240,9 @@ def register_fake(
 
     Args:
         op: its name ("mylib::sin"), its OpOverload or its CustomOpDef
-        func: the fake kernel
-        lib: the library that keeps the registration; without one it stays
-        allow_override: take the place of a fake kernel that is there
+        func: the fake kernel (default: None)
+        lib: the library that keeps the registration; without one it stays (default: None)
+        allow_override: take the place of a fake kernel that is there (default: False)
 
     >>> import taeda
     >>> @custom_op("doc::linear", mutates_args=())
@@ -290,7 +290,7 @@ def register_autograd(
         op: its name ("mylib::sin"), its OpOverload or its CustomOpDef
         backward: from gradients of results to those of arguments
         setup_context: what keeps values of the call for backward; None keeps none
-        lib: the library that keeps the registration; without one it stays
+        lib: the library that keeps the registration; without one it stays (default: None)
 
     Raises AttributeError if there is no such operator, RuntimeError if it writes its arguments,
     NotImplementedError if a keyword-only argument is a Tensor.
@@ -328,8 +328,8 @@ def register_torch_dispatch(
     Args:
         op: its name ("mylib::sin"), its OpOverload or its CustomOpDef
         torch_dispatch_class: the class of modes that the rule is for
-        func: the rule
-        lib: the library that keeps the registration; without one it stays
+        func: the rule (default: None)
+        lib: the library that keeps the registration; without one it stays (default: None)
 
     >>> from taeda import Tensor
     >>> from taeda.utils._python_dispatch import TorchDispatchMode
@@ -374,8 +374,8 @@ def register_vmap(
 
     Args:
         op: its name ("mylib::sin"), its OpOverload or its CustomOpDef
-        func: the rule
-        lib: the library that keeps the registration; without one it stays
+        func: the rule (default: None)
+        lib: the library that keeps the registration; without one it stays (default: None)
 
     AttributeError if there is no such operator; RuntimeError, at the call, if `func` returns no pair.
 
@@ -416,7 +416,7 @@ def register_autocast(
         op: its name ("mylib::sin"), its OpOverload or its CustomOpDef
         device_type: "cpu" or "cuda"
         cast_inputs: the dtype that the operator runs in
-        lib: the library that keeps the registration; without one it stays
+        lib: the library that keeps the registration; without one it stays (default: None)
 
     ValueError for another device than "cpu" and "cuda", TypeError for what is no dtype;
     AttributeError if there is no such operator, RuntimeError if it is built in or writes its
@@ -450,8 +450,8 @@ def impl_abstract(
 
     Args:
         qualname: namespace and name of the operator
-        func: the fake kernel; without it a decorator
-        lib: the library that keeps the registration; without one it stays
+        func: the fake kernel; without it a decorator (default: None)
+        lib: the library that keeps the registration; without one it stays (default: None)
 
     >>> import warnings
     >>> from taeda import Tensor

@@ -67,10 +67,11 @@ def custom_op(
 
     Args:
         name: namespace and name, "mylib::cube"
-        fn: the function; without it a decorator
+        fn: the function; None (the default) for a decorator
         mutates_args: names of the Tensors that it writes, or "unknown"
         device_types: one device type or several; None for all
-        schema: parameters and results in place of what the annotations say
+        schema: parameters and results, "(Tensor x) -> Tensor"; None (the default) for what the
+            annotations say
         tags: Tags kept for who asks; None is pt2_compliant_tag
 
     Raises ValueError for a name without namespace, and for annotations or a schema that say nothing.

@@ -51,7 +51,7 @@ def infer_schema(
     Args:
         prototype_function: the function whose annotations are read
         mutates_args: names of the Tensors that it writes, or "unknown"
-        op_name: the operator's name, to stand in front
+        op_name: the operator's name, to stand in front (default: None)
 
     Raises ValueError, which names the parameter, for anything else, and for names in `mutates_args`
     that are no parameters.

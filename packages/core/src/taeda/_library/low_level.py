@@ -75,7 +75,7 @@ class Library:
     Args:
         ns: the namespace
         kind: "DEF", "FRAGMENT" or "IMPL"
-        dispatch_key: the key that `impl` takes where it gets none
+        dispatch_key: the key that `impl` takes where it gets none (default: "")
 
     >>> import taeda
     >>> lib = Library("mymath", "DEF")

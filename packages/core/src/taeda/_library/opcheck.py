@@ -57,11 +57,11 @@ def opcheck(
     Args:
         op: its name ("mylib::sin"), its OpOverload or its CustomOpDef
         args: positional sample arguments
-        kwargs: sample arguments by name
+        kwargs: sample arguments by name (default: None)
         test_utils: one name or several of the tests above; None for all
-        raise_exception: raise the first failure
-        atol: absolute tolerance where results are compared
-        rtol: relative tolerance where results are compared
+        raise_exception: raise the first failure (default: True)
+        atol: absolute tolerance where results are compared (default: None)
+        rtol: relative tolerance where results are compared (default: None)
 
     >>> from taeda._library.custom_ops import custom_op
     >>> @custom_op("doc::twice", mutates_args=())

@@ -23,9 +23,9 @@ def triton_op(
 
     Args:
         name: the operator's name, for the error's text
-        fn: not read
+        fn: not read (default: None)
         mutates_args: not read
-        schema: not read
+        schema: not read (default: None)
 
     >>> triton_op("mylib::add", mutates_args=())  # doctest: +ELLIPSIS
     Traceback (most recent call last):

@@ -51,8 +51,8 @@ class DeviceMesh:
 
     Args:
         device_type: the kind of device, "cpu".
-        mesh: the ranks, as nested lists or a tensor of integers; its dimensions are those of the
-            mesh.
+        mesh: the ranks, as nested lists or a tensor of integers; its dimensions are those of
+            the mesh (default: None).
         mesh_dim_names: a name for each dimension, to slice by; None for none.
         backend_override: None: ValueError for others, as the processor has one backend.
 

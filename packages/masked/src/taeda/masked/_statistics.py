@@ -129,8 +129,8 @@ def var(
         input: a masked or ordinary tensor, strided
         dim: the dimension, or dimensions, to work along; negative counts from the end. None for
             all
-        unbiased: whether to divide by one less than the number of elements
-        correction: what is taken off the number of elements in the divisor
+        unbiased: True for a correction of 1, False for 0; None (the default) leaves it to correction
+        correction: what is taken off the number of elements in the divisor; None (the default) for 1
         keepdim: whether the reduced dimensions stay, with size 1 (default: False)
         dtype: the dtype of the result, to which the input is converted first; None for its own
         mask: bools that broadcast to the input, True where an element counts; None for all, or for
@@ -173,8 +173,8 @@ def std(
         input: a masked or ordinary tensor, strided
         dim: the dimension, or dimensions, to work along; negative counts from the end. None for
             all
-        unbiased: whether to divide by one less than the number of elements
-        correction: what is taken off the number of elements in the divisor
+        unbiased: True for a correction of 1, False for 0; None (the default) leaves it to correction
+        correction: what is taken off the number of elements in the divisor; None (the default) for 1
         keepdim: whether the reduced dimensions stay, with size 1 (default: False)
         dtype: the dtype of the result, to which the input is converted first; None for its own
         mask: bools that broadcast to the input, True where an element counts; None for all, or for

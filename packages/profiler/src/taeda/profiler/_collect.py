@@ -300,7 +300,7 @@ class record_function(ContextDecorator):
 
     Args:
         name: of the piece.
-        args: text that stands beside the name in the trace; none by default.
+        args: text that stands beside the name in the trace; None (the default) for none.
 
     >>> with record_function("load"):
     ...     pass

@@ -97,7 +97,7 @@ def memory(device: Any = None) -> Memory:
     storage counts once, for the first that has it.
 
     Args:
-        device: the processor, the default, or a CUDA device.
+        device: None (the default) for the processor, or a CUDA device.
 
     >>> x = taeda.ones(1000)
     >>> found = memory()
@@ -229,7 +229,7 @@ class record_memory:
     Args:
         enabled: False ends the recording; True by default.
         max_entries: how many of the last steps a snapshot shows, each a block taken or given back
-            (default: 100,000).
+            (default: 100000).
 
     >>> with record_memory():
     ...     x = taeda.ones(1000)

@@ -278,7 +278,8 @@ class profile(_KinetoProfile):
     Args:
         activities: what is watched: a list of ProfilerActivity; None for what there is
         schedule: a function from the number of a step to a ProfilerAction; None to record all
-        on_trace_ready: a function of the profiler, called when a span of recording ends
+        on_trace_ready: a function of the profiler, called when a span of recording ends; None for
+            none (default: None)
         record_shapes: whether the shapes of arguments are kept (default: False)
         profile_memory: whether bytes taken and given back are kept (default: False)
         with_stack: whether lines of Python are kept (default: False)

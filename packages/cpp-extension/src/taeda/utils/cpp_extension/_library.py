@@ -38,8 +38,8 @@ def build_library(
         extra_cuda_cflags: further flags of nvcc
         extra_ldflags: further flags of the linker
         extra_include_paths: folders of headers, searched before those of taeda
-        build_directory: where objects lie
-        verbose: print each command and what the compiler says
+        build_directory: where objects lie (default: None)
+        verbose: print each command and what the compiler says (default: False)
 
     >>> import ctypes, tempfile
     >>> from pathlib import Path

@@ -70,20 +70,21 @@ def load(
     Args:
         name: the module's name, and the namespace of its operators
         sources: one path or several
-        extra_cflags: further flags of the C and C++ compilers, one a text
-        extra_cuda_cflags: further flags of nvcc
-        extra_sycl_cflags: none may be given: there is no SYCL here
-        extra_ldflags: further flags of the linker
-        extra_include_paths: folders of headers, searched before those of taeda
-        build_directory: where objects and the library lie
-        verbose: print each command and what the compiler says
+        extra_cflags: further flags of the C and C++ compilers, one a text (default: None)
+        extra_cuda_cflags: further flags of nvcc (default: None)
+        extra_sycl_cflags: none may be given: there is no SYCL here (default: None)
+        extra_ldflags: further flags of the linker (default: None)
+        extra_include_paths: folders of headers, searched before those of taeda (default: None)
+        build_directory: where objects and the library lie (default: None)
+        verbose: print each command and what the compiler says (default: False)
         with_cuda: True adds CUDA's headers and runtime library; None does where a source is CUDA
-        with_sycl: must not be true
-        is_python_module: return a module; False returns the library's path
-        is_standalone: build an executable
+        with_sycl: must not be true (default: None)
+        is_python_module: return a module; False returns the library's path (default: True)
+        is_standalone: build an executable (default: False)
         keep_intermediates: leave the object files, which spare the next build their compilation
-        torch_headers: False takes torch's headers out of the search; else they are found behind all
-            other folders
+            (default: True)
+        torch_headers: False takes torch's headers out of the search; else they are found behind
+            all other folders (default: None)
 
     Raises FileNotFoundError for a missing source, ValueError for contradicting options, OSError for
     CUDA without a toolkit, RuntimeError with the compiler's words if it fails, ImportError if there
@@ -166,23 +167,24 @@ def load_inline(
     Args:
         name: the module's name, and the namespace of its operators
         cpp_sources: one text of C++ or several
-        cuda_sources: one text of CUDA or several
-        sycl_sources: none may be given: there is no SYCL here
+        cuda_sources: one text of CUDA or several (default: None)
+        sycl_sources: none may be given: there is no SYCL here (default: None)
         functions: names to bind, or names with docstrings; none where the text binds itself
-        extra_cflags: further flags of the C and C++ compilers, one a text
-        extra_cuda_cflags: further flags of nvcc
-        extra_sycl_cflags: none may be given: there is no SYCL here
-        extra_ldflags: further flags of the linker
-        extra_include_paths: folders of headers, searched before those of taeda
-        build_directory: where objects and the library lie
-        verbose: print each command and what the compiler says
+            (default: None)
+        extra_cflags: further flags of the C and C++ compilers, one a text (default: None)
+        extra_cuda_cflags: further flags of nvcc (default: None)
+        extra_sycl_cflags: none may be given: there is no SYCL here (default: None)
+        extra_ldflags: further flags of the linker (default: None)
+        extra_include_paths: folders of headers, searched before those of taeda (default: None)
+        build_directory: where objects and the library lie (default: None)
+        verbose: print each command and what the compiler says (default: False)
         with_cuda: True adds CUDA's headers and runtime library; None does where a source is CUDA
-        with_sycl: must not be true
-        is_python_module: return a module; False returns the library's path
-        with_pytorch_error_handling: changes nothing, as said above
-        keep_intermediates: leave the object files
-        use_pch: changes nothing, as said above
-        no_implicit_headers: put no #include in front of the text
+        with_sycl: must not be true (default: None)
+        is_python_module: return a module; False returns the library's path (default: True)
+        with_pytorch_error_handling: changes nothing, as said above (default: True)
+        keep_intermediates: leave the object files (default: True)
+        use_pch: changes nothing, as said above (default: False)
+        no_implicit_headers: put no #include in front of the text (default: False)
         torch_headers: True includes torch/extension.h in front and binds by its names, False
             taeda/taeda.hpp; None looks at the text
 

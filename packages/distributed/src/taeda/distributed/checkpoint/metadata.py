@@ -90,7 +90,8 @@ class MetadataIndex:
     Args:
         fqn: the name of the entry.
         offset: where a box begins; None for an entry of one piece.
-        index: the number of the box among its tensor's, as a hint; no part of what is compared.
+        index: the number of the box among its tensor's, as a hint; no part of what is compared
+            (default: None).
 
     >>> MetadataIndex("weight", [4, 0], index=1) == MetadataIndex("weight", [4, 0])
     True
@@ -127,8 +128,9 @@ class Metadata:
 
     Args:
         state_dict_metadata: what each entry is, by name.
-        planner_data: what the planner kept, such as the path of each name in nested dicts.
-        storage_data: where the storage has the bytes of each box.
+        planner_data: what the planner kept, such as the path of each name in nested dicts
+            (default: None).
+        storage_data: where the storage has the bytes of each box (default: None).
         storage_meta: which checkpoint this is; None where the storage does not say.
 
     >>> import tempfile

@@ -130,8 +130,8 @@ class SavePlan:
 
     Args:
         items: what is written, in this order.
-        storage_data: what the storage adds.
-        planner_data: what the planner adds.
+        storage_data: what the storage adds (default: None).
+        planner_data: what the planner adds (default: None).
 
     >>> plan = SavePlan([WriteItem(MetadataIndex("epoch"), WriteItemType.BYTE_IO)])
     >>> [item.index.fqn for item in plan.items]
@@ -149,8 +149,8 @@ class LoadPlan:
 
     Args:
         items: what is read.
-        storage_data: what the storage adds.
-        planner_data: what the planner adds.
+        storage_data: what the storage adds (default: None).
+        planner_data: what the planner adds (default: None).
 
     >>> LoadPlan().items
     []

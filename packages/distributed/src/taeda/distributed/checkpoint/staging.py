@@ -49,7 +49,7 @@ class BlockingAsyncStager(AsyncStager):
     Args:
         cache_staged_state_dict: True keeps the copy's memory for the next one; False is the
             default.
-        type_check: taken from programs that give it; types are not compared.
+        type_check: taken from programs that give it; types are not compared (default: False).
 
     >>> weight, stager = taeda.ones(2), BlockingAsyncStager(cache_staged_state_dict=True)
     >>> staged = stager.stage({"weight": weight})

@@ -40,16 +40,16 @@ class StateDictOptions:
     Args:
         full_state_dict: True gives whole tensors, and all ranks call; False, the default, shards.
         cpu_offload: True gives tensors on the processor; with `full_state_dict` on rank 0 only,
-            to the others an empty dict.
-        ignore_frozen_params: True leaves out parameters that need no gradient.
+            to the others an empty dict (default: False).
+        ignore_frozen_params: True leaves out parameters that need no gradient (default: False).
         keep_submodule_prefixes: True, the default and the only value: names are those of the
             whole model.
         strict: True, the default, refuses missing and unexpected names, as `load_state_dict`
             does.
         broadcast_from_rank0: True takes the whole tensors of rank 0 where states are set; with
-            `full_state_dict` only, and all ranks call.
-        flatten_optimizer_state_dict: True gives an optimizer's state as one dict without dicts in
-            it.
+            `full_state_dict` only, and all ranks call (default: False).
+        flatten_optimizer_state_dict: True gives an optimizer's state as one dict without dicts
+            in it (default: False).
 
     >>> StateDictOptions(full_state_dict=True, cpu_offload=True).strict
     True

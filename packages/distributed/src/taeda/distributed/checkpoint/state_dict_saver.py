@@ -206,7 +206,8 @@ def async_save(
         process_group: the ranks that take part; None is the default group.
         no_dist: True for this process alone, whatever groups there are. False, the default, takes
             the group if there is one.
-        async_checkpointer_type: THREAD, the default; NotImplementedError for PROCESS.
+        async_checkpointer_type: None (the default) or THREAD for a thread beside the program;
+            NotImplementedError for PROCESS.
         async_stager: makes the copy that is written; None is a BlockingAsyncStager.
 
     >>> import tempfile

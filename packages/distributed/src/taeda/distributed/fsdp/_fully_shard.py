@@ -62,7 +62,7 @@ def fully_shard(
         offload_policy: where shards lie while they are not used; None is where the mesh is. On a mesh
             of GPUs parameters and buffers move to the current one; with a CPUOffloadPolicy shards
             are kept by the processor.
-        ignored_params: parameters that stay as they are, and are not averaged.
+        ignored_params: parameters that stay as they are, and are not averaged (default: None).
 
     >>> from taeda import distributed as dist, nn
     >>> from taeda.distributed.fsdp import fully_shard

@@ -55,7 +55,7 @@ class CPUOffloadPolicy(OffloadPolicy):
 
     Args:
         pin_memory: whether their pages are locked, which makes copies to GPUs quicker; on the
-            processor it changes nothing.
+            processor it changes nothing (default: True).
 
     >>> CPUOffloadPolicy(pin_memory=False)
     CPUOffloadPolicy(pin_memory=False)

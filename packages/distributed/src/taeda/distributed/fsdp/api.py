@@ -52,9 +52,10 @@ class MixedPrecision:
         param_dtype: the dtype in which whole parameters travel and compute; None keeps theirs.
         reduce_dtype: the dtype in which gradients are added up; None is `param_dtype`.
         buffer_dtype: the dtype that buffers get; None keeps theirs.
-        keep_low_precision_grads: taken; gradients have the dtype of the shards.
+        keep_low_precision_grads: taken; gradients have the dtype of the shards (default:
+            False).
         cast_forward_inputs: True, the default, casts floating inputs of a unit to `param_dtype`.
-        cast_root_forward_inputs: the same of the outermost unit.
+        cast_root_forward_inputs: the same of the outermost unit (default: True).
 
     >>> MixedPrecision(param_dtype=taeda.bfloat16, reduce_dtype=taeda.float32).param_dtype
     taeda.bfloat16

@@ -65,14 +65,16 @@ class FullyShardedDataParallel(nn.Module):
         process_group: the ranks; a pair of groups, shards and replicas, for hybrid strategies;
             None is all. Not with `device_mesh`.
         sharding_strategy: what is cut, and when whole parameters go; None is FULL_SHARD.
-        cpu_offload: where shards lie; on meshes of processors they are in its memory anyway.
+        cpu_offload: where shards lie; on meshes of processors they are in its memory anyway
+            (default: None).
         auto_wrap_policy: which modules inside become units: a set of classes, or a policy of
             `taeda.distributed.fsdp.wrap`; None for none.
         backward_prefetch: when backward gathers the unit that comes next; None gathers nothing
             ahead.
         mixed_precision: dtypes of computation, reduction and buffers; None keeps those of the
             module.
-        ignored_modules: modules whose parameters stay as they are. Not with `ignored_states`.
+        ignored_modules: modules whose parameters stay as they are. Not with `ignored_states`
+            (default: None).
         param_init_fn: called with each module whose parameters are on the device meta, to make
             them; None calls `to_empty` and `reset_parameters`.
         device_id: the processor, or None: ValueError for others.
@@ -80,12 +82,13 @@ class FullyShardedDataParallel(nn.Module):
             default, those of each rank, which must be the same.
         forward_prefetch: True gathers the next unit while this one's forward runs; False is the
             default.
-        limit_all_gathers: taken: there is never more than one gather ahead.
+        limit_all_gathers: taken: there is never more than one gather ahead (default: True).
         use_orig_params: False, the default, refuses units that mix frozen and trained parameters;
             parameters are the model's own with True as well.
-        ignored_states: parameters or modules that stay as they are. Not with `ignored_modules`.
+        ignored_states: parameters or modules that stay as they are. Not with `ignored_modules`
+            (default: None).
         device_mesh: the ranks; of two dimensions the first has replicas. Not with
-            `process_group`.
+            `process_group` (default: None).
 
     >>> from taeda import distributed as dist, nn
     >>> dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)

@@ -26,9 +26,9 @@ class PrepareModuleInput(ParallelStyle):
     Args:
         input_layouts: how each plain input lies, one placement or a tuple; None in it leaves an
             input as it is.
-        desired_input_layouts: how each of them shall lie, as many.
-        input_kwarg_layouts: the same of inputs given by name.
-        desired_input_kwarg_layouts: how those shall lie.
+        desired_input_layouts: how each of them shall lie, as many (default: None).
+        input_kwarg_layouts: the same of inputs given by name; None (the default) for no such input.
+        desired_input_kwarg_layouts: how those shall lie (default: None).
         use_local_output: True gives the module this rank's parts; False, the default, DTensors.
 
     >>> from taeda import distributed as dist, nn
@@ -157,9 +157,9 @@ class PrepareModuleInputOutput(ParallelStyle):
 
     Args:
         input_layouts: how each plain input lies; None in it leaves an input as it is.
-        desired_input_layouts: how each of them shall lie.
-        input_kwarg_layouts: the same of inputs given by name.
-        desired_input_kwarg_layouts: how those shall lie.
+        desired_input_layouts: how each of them shall lie (default: None).
+        input_kwarg_layouts: the same of inputs given by name; None (the default) for no such input.
+        desired_input_kwarg_layouts: how those shall lie (default: None).
         use_local_input: True gives the module this rank's parts; False, the default, DTensors.
         output_layouts: how each plain output lies.
         desired_output_layouts: how each of them shall lie.
