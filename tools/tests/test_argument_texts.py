@@ -26,6 +26,11 @@ DEFAULTS_SAID = (
     "taeda.distributed.tensor", "taeda.distributed.tensor.parallel", "taeda.distributed.checkpoint",
     "taeda.distributed.checkpoint.state_dict", "taeda.distributed.optim",
     "taeda.distributed.nn.functional", "taeda.serialization",
+    "taeda.quantization", "taeda.ao.nn.intrinsic", "taeda.ao.nn.intrinsic.qat",
+    "taeda.ao.nn.intrinsic.quantized", "taeda.ao.nn.qat", "taeda.ao.nn.qat.dynamic",
+    "taeda.ao.nn.quantizable", "taeda.ao.nn.quantized", "taeda.ao.nn.quantized.dynamic",
+    "taeda.ao.nn.quantized.functional", "taeda.ao.quantization",
+    "taeda.ao.quantization.backend_config",
 )  # fmt: skip
 #: of what a call in another form has not: the signature of all forms says None
 SOME_FORMS = "(in some forms only)"

@@ -77,8 +77,8 @@ def int4_weight_only(group_size: int | None = 32, *, symmetric: bool = True) -> 
     Args:
         group_size: numbers in a row that share a scale, a multiple of 32; None: a whole row. 32 takes 4.5
             bits a number.
-        symmetric: a number is scale * (q - 8); else it is scale * q + offset, which is nearer to the weight
-            and takes another half bit.
+        symmetric: a number is scale * (q - 8); else it is scale * q + offset, which is nearer
+            to the weight and takes another half bit (default: True).
 
     Raises TypeError or ValueError for anything else.
 

@@ -29,9 +29,10 @@ def quantize_(
     Args:
         model: a module; it is changed, and nothing of it before all layers are packed.
         config: what `int8_weight_only` or `int4_weight_only` gives.
-        filter_fn: called with a linear layer and its name; false leaves it as it is.
-        measure: time both forms of each layer with one row of input, and leave a layer as it is that would
-            not be faster.
+        filter_fn: called with a linear layer and its name; false leaves it as it is (default:
+            None).
+        measure: time both forms of each layer with one row of input, and leave a layer as it is
+            that would not be faster (default: True).
 
     A layer also stays as it is, and its row says why, if it is not exactly `nn.Linear`, if its rows are
     no multiple of 32 or of a group, if its dtype, device or numbers are not for packing, if it has

@@ -20,7 +20,7 @@ class Row:
             None if it was not packed.
         ms_before, ms_after: milliseconds for one row of input, as it was and packed: medians of calls in
             turns; None if they were not measured.
-        note: why it stayed float, or what else is worth knowing.
+        note: why it stayed float, or what else is worth knowing (default: "").
 
     >>> row = Row("fc", "int8", 16384, 4224, error=0.004)
     >>> row.bytes_after / row.bytes_before < 0.26

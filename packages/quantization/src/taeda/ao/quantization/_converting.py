@@ -55,14 +55,14 @@ def convert(
     Args:
         module: a prepared model that has seen examples.
         mapping: classes of layers by what becomes of them, if not
-            `get_default_static_quant_module_mappings()`.
-        inplace: whether the model itself is changed.
-        remove_qconfig: whether qconfigs and observers go.
+            `get_default_static_quant_module_mappings()` (default: None).
+        inplace: whether the model itself is changed (default: False).
+        remove_qconfig: whether qconfigs and observers go (default: True).
         is_reference: NotImplementedError if True: reference layers, which compute in float, are
-            part of FX quantization.
-        convert_custom_config_dict: classes under "observed_to_quantized_custom_module_class" whose
-            `from_observed` makes the layer.
-        use_precomputed_fake_quant: handed on to `from_float`.
+            part of FX quantization (default: False).
+        convert_custom_config_dict: classes under "observed_to_quantized_custom_module_class"
+            whose `from_observed` makes the layer (default: None).
+        use_precomputed_fake_quant: handed on to `from_float` (default: False).
 
     RuntimeError, with the layer's name, if an observer saw nothing.
 
@@ -128,7 +128,7 @@ def swap_module(
         mod: the module.
         mapping: classes by classes with `from_float`.
         custom_module_class_mapping: classes by classes with `from_observed`.
-        use_precomputed_fake_quant: handed on to `from_float`.
+        use_precomputed_fake_quant: handed on to `from_float` (default: False).
 
     Hooks of the module go over, but for observers.
 

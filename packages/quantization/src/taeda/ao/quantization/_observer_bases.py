@@ -23,7 +23,8 @@ class ObserverBase(ABC, nn.Module):
 
     Args:
         dtype: of the tensors that the observed numbers will become.
-        is_dynamic: whether the scale will be that of each input; nothing is kept then.
+        is_dynamic: whether the scale will be that of each input; nothing is kept then (default:
+            False).
 
     `forward(x)` looks at `x` and returns it; `calculate_qparams()` gives (scales, zero points).
 
@@ -73,11 +74,13 @@ class UniformQuantizationObserverBase(ObserverBase):
     Args:
         dtype: `quint8`, `qint8`, `qint32`, `quint4x2`, or the plain dtype of such integers.
         qscheme: `per_tensor_affine`, `per_tensor_symmetric`, and those of channels.
-        reduce_range: whether one bit is left out, as kernels want whose sums have 16 bits.
-        quant_min, quant_max: the integers that are used, if not all of the dtype.
-        factory_kwargs: device and dtype of the buffers.
-        eps: the least scale.
-        is_dynamic: as in `ObserverBase`.
+        reduce_range: whether one bit is left out, as kernels want whose sums have 16 bits
+            (default: False).
+        quant_min, quant_max: the integers that are used, if not all of the dtype (default:
+            None).
+        factory_kwargs: device and dtype of the buffers (default: None).
+        eps: the least scale (default: 1.1920928955078125e-07, that of float32).
+        is_dynamic: as in `ObserverBase` (default: False).
 
     NotImplementedError for an unknown scheme, ValueError for a dtype without integers, AssertionError for a
     range without 0.
@@ -162,10 +165,10 @@ class AffineQuantizedObserverBase(ABC, nn.Module):
         mapping_type: how floats are mapped to integers.
         target_dtype: the dtype of the integers.
         granularity: which numbers share a scale.
-        quant_min, quant_max: the integers that are used.
-        eps: the least scale.
-        scale_dtype, zero_point_dtype: those of the results.
-        preserve_zero: whether 0 is kept exactly.
+        quant_min, quant_max: the integers that are used (default: None).
+        eps: the least scale (default: None).
+        scale_dtype, zero_point_dtype: those of the results (default: None).
+        preserve_zero: whether 0 is kept exactly (default: True).
         zero_point_domain: what a zero point is.
 
     A subclass defines `forward` and `calculate_qparams`. ValueError if `zero_point_domain` is None.

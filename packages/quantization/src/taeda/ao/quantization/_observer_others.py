@@ -24,7 +24,9 @@ class FixedQParamsObserver(ObserverBase):
 
     Args:
         scale, zero_point: those.
-        dtype, qscheme, quant_min, quant_max, is_dynamic: as in `UniformQuantizationObserverBase`.
+        dtype, qscheme, quant_min, quant_max, is_dynamic: as in
+            `UniformQuantizationObserverBase` (defaults: quant_min 0, quant_max 255, is_dynamic
+            False).
 
     >>> observer = taeda.ao.quantization.FixedQParamsObserver(scale=0.5, zero_point=3)
     >>> observer.calculate_qparams()
@@ -66,10 +68,12 @@ class PlaceholderObserver(ObserverBase):
 
     Args:
         dtype: of the tensor that will be computed with.
-        custom_op_name: a name of a custom operator, for other libraries.
-        compute_dtype: kept for old programs: `dtype` and `is_dynamic=True` say it.
-        quant_min, quant_max, qscheme, eps: what will be asked of the quantization.
-        is_dynamic: whether scales are those of each input.
+        custom_op_name: a name of a custom operator, for other libraries (default: "").
+        compute_dtype: kept for old programs: `dtype` and `is_dynamic=True` say it (default:
+            None).
+        quant_min, quant_max, qscheme, eps: what will be asked of the quantization (default:
+            None).
+        is_dynamic: whether scales are those of each input (default: False).
 
     >>> observer = taeda.ao.quantization.PlaceholderObserver(dtype=taeda.float16)
     >>> observer.dtype
@@ -144,7 +148,7 @@ class NoopObserver(ObserverBase):
 
     Args:
         dtype: of the tensor that will be computed with.
-        custom_op_name: a name of a custom operator, for other libraries.
+        custom_op_name: a name of a custom operator, for other libraries (default: "").
 
     >>> taeda.ao.quantization.NoopObserver()(taeda.ones(2))
     tensor([1., 1.])

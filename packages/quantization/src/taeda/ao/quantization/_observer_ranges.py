@@ -71,8 +71,10 @@ class MovingAverageMinMaxObserver(MinMaxObserver):
     """A range that follows those of the inputs: each moves it by a share.
 
     Args:
-        averaging_constant: the share.
-        dtype, qscheme, reduce_range, quant_min, quant_max, eps, is_dynamic: as in `MinMaxObserver`.
+        averaging_constant: the share (default: 0.01).
+        dtype, qscheme, reduce_range, quant_min, quant_max, eps, is_dynamic: as in
+            `MinMaxObserver` (defaults: reduce_range False, quant_min None, quant_max None, eps
+            1.1920928955078125e-07, is_dynamic False).
 
     NotImplementedError for channels.
 
@@ -128,9 +130,11 @@ class PerChannelMinMaxObserver(UniformQuantizationObserverBase):
     """The least and the greatest number of each channel.
 
     Args:
-        ch_axis: the dimension whose places are the channels.
-        dtype, qscheme, reduce_range, quant_min, quant_max, factory_kwargs, eps, is_dynamic: as in
-            `UniformQuantizationObserverBase`, with a scheme for channels.
+        ch_axis: the dimension whose places are the channels (default: 0).
+        dtype, qscheme, reduce_range, quant_min, quant_max, factory_kwargs, eps, is_dynamic: as
+            in `UniformQuantizationObserverBase`, with a scheme for channels (defaults:
+            reduce_range False, quant_min None, quant_max None, factory_kwargs None, eps
+            1.1920928955078125e-07, is_dynamic False).
 
     NotImplementedError for a dynamic one and for a scheme of whole tensors.
 
@@ -200,9 +204,10 @@ class MovingAveragePerChannelMinMaxObserver(PerChannelMinMaxObserver):
     """Ranges of channels that follow those of the inputs: each moves them by a share.
 
     Args:
-        averaging_constant: the share.
+        averaging_constant: the share (default: 0.01).
         ch_axis, dtype, qscheme, reduce_range, quant_min, quant_max, eps, is_dynamic: as in
-            `PerChannelMinMaxObserver`.
+            `PerChannelMinMaxObserver` (defaults: ch_axis 0, reduce_range False, quant_min None,
+            quant_max None, eps 1.1920928955078125e-07, is_dynamic False).
 
     NotImplementedError as there.
 
@@ -254,9 +259,10 @@ class HistogramObserver(UniformQuantizationObserverBase):
     """A histogram of all numbers, and the range of it that loses least when quantized.
 
     Args:
-        bins: of the histogram.
-        dtype, qscheme, reduce_range, quant_min, quant_max, factory_kwargs, eps, is_dynamic: as in
-            `MinMaxObserver`.
+        bins: of the histogram (default: 2048).
+        dtype, qscheme, reduce_range, quant_min, quant_max, factory_kwargs, eps, is_dynamic: as
+            in `MinMaxObserver` (defaults: reduce_range False, quant_min None, quant_max None,
+            factory_kwargs None, eps 1.1920928955078125e-07, is_dynamic False).
 
     NotImplementedError for channels and a dynamic one.
 

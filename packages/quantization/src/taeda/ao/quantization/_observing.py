@@ -62,7 +62,7 @@ def propagate_qconfig_(
         module: the model.
         qconfig_dict: `QConfig`s, or None, by names and types.
         prepare_custom_config_dict: lists of modules that are left out, under
-            "non_traceable_module_name" and "non_traceable_module_class".
+            "non_traceable_module_name" and "non_traceable_module_class" (default: None).
 
     Raises:
         RuntimeError: a `qconfig` is none, or a name is none of a module.
@@ -177,12 +177,13 @@ def prepare(
 
     Args:
         model: whose layers have a `qconfig`, or lie in a module that has one.
-        inplace: whether the model itself is changed.
-        allow_list: the classes that are observed, if not those that can be converted.
+        inplace: whether the model itself is changed (default: False).
+        allow_list: the classes that are observed, if not those that can be converted (default:
+            None).
         observer_non_leaf_module_list: classes of modules with children that are observed as a
-            whole.
+            whole (default: None).
         prepare_custom_config_dict: classes under "float_to_observed_custom_module_class" whose
-            `from_float` makes the observed layer.
+            `from_float` makes the observed layer (default: None).
 
     RuntimeError for a `qconfig` that is none.
 

@@ -102,8 +102,9 @@ class FakeQuantize(FakeQuantizeBase):
 
     Args:
         observer: a class of observers, or a factory of one.
-        quant_min, quant_max: the integers that are used, if not all of the dtype.
-        is_dynamic: whether the scale is that of each input.
+        quant_min, quant_max: the integers that are used, if not all of the dtype (default:
+            None).
+        is_dynamic: whether the scale is that of each input (default: False).
         observer_kwargs: arguments of the observer.
 
     `forward(x)` has the shape and dtype of `x`; the gradient passes where nothing was clamped.
@@ -231,7 +232,8 @@ class FusedMovingAvgObsFakeQuantize(FakeQuantize):
 
     Args:
         observer: a class of observers of moving averages, or what makes one.
-        quant_min, quant_max: the least and the greatest integer.
+        quant_min, quant_max: the least and the greatest integer (defaults: quant_min 0,
+            quant_max 255).
         **observer_kwargs: for `observer`.
 
     AssertionError for an observer that is no moving average.

@@ -21,7 +21,8 @@ def fuse_known_modules(
     Args:
         mod_list: layers that follow each other.
         is_qat: whether they will be trained for integers.
-        additional_fuser_method_mapping: functions by tuples of classes, which win.
+        additional_fuser_method_mapping: functions by tuples of classes, which win (default:
+            None).
 
     NotImplementedError for layers that are not joined, AssertionError for a wrong mode.
 
@@ -82,9 +83,10 @@ def fuse_modules(
     Args:
         model: what has the layers.
         modules_to_fuse: a list of names of layers that follow each other, or a list of such lists.
-        inplace: whether the model itself is changed.
+        inplace: whether the model itself is changed (default: False).
         fuser_func: joins the layers of one list.
-        fuse_custom_config_dict: more functions, under "additional_fuser_method_mapping".
+        fuse_custom_config_dict: more functions, under "additional_fuser_method_mapping"
+            (default: None).
 
     AssertionError in train mode, NotImplementedError for other layers, AttributeError for a name that is
     none.
@@ -108,7 +110,8 @@ def fuse_modules_qat(
     `fuse_modules`.
 
     Args:
-        model, modules_to_fuse, inplace, fuser_func, fuse_custom_config_dict: as in `fuse_modules`.
+        model, modules_to_fuse, inplace, fuser_func, fuse_custom_config_dict: as in
+            `fuse_modules` (defaults: inplace False, fuse_custom_config_dict None).
 
     >>> model = nn.Sequential(nn.Conv2d(1, 2, 3), nn.BatchNorm2d(2), nn.ReLU()).train()
     >>> joined = fuse_modules_qat(model, ["0", "1", "2"])

@@ -152,7 +152,8 @@ def get_fuser_method(
 
     Args:
         op_list: the classes, in their order.
-        additional_fuser_method_mapping: functions by tuples of classes, which win.
+        additional_fuser_method_mapping: functions by tuples of classes, which win (default:
+            None).
 
     NotImplementedError for classes that are not joined.
 

@@ -180,7 +180,7 @@ def get_default_qat_qconfig(backend: str = "x86", version: int = 1) -> QConfig:
     """How layers are quantized by default while training.
 
     Args:
-        backend: as in `get_default_qconfig`.
+        backend: as in `get_default_qconfig` (default: "x86").
         version: 1 with observers and rounding in one operation, 0 apart.
 
     AssertionError for another backend or version.

@@ -155,7 +155,7 @@ def get_default_qconfig_mapping(backend: str = "x86", version: int = 0) -> QConf
     """All layers as `get_default_qconfig` says, those with known ends with theirs.
 
     Args:
-        backend, version: as in `get_default_qconfig`.
+        backend, version: as in `get_default_qconfig` (defaults: backend "x86", version 0).
 
     >>> mapping = taeda.ao.quantization.get_default_qconfig_mapping("x86")
     >>> mapping.global_qconfig is not None
@@ -168,7 +168,7 @@ def get_default_qat_qconfig_mapping(backend: str = "x86", version: int = 1) -> Q
     """All layers as `get_default_qat_qconfig` says, those with known ends with theirs.
 
     Args:
-        backend, version: as in `get_default_qat_qconfig`.
+        backend, version: as in `get_default_qat_qconfig` (defaults: backend "x86", version 1).
 
     >>> mapping = taeda.ao.quantization.get_default_qat_qconfig_mapping("x86")
     >>> type(mapping.global_qconfig.weight()).__name__

@@ -162,7 +162,7 @@ def get_static_quant_module_class(
 
     Args:
         float_module_class: the class.
-        additional_static_quant_mapping: more of them, which win.
+        additional_static_quant_mapping: more of them, which win (default: None).
 
     AssertionError if there is none.
 
@@ -180,7 +180,7 @@ def get_dynamic_quant_module_class(
 
     Args:
         float_module_class: the class.
-        additional_dynamic_quant_mapping: more of them, which win.
+        additional_dynamic_quant_mapping: more of them, which win (default: None).
 
     AssertionError if there is none.
 

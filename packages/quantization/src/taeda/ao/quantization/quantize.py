@@ -62,7 +62,7 @@ def quantize(
         model: as in `prepare`; it goes to eval mode.
         run_fn: called with the prepared model and `run_args`, to run it on examples.
         run_args: more arguments.
-        mapping, inplace: as in `convert`.
+        mapping, inplace: as in `convert` (defaults: mapping None, inplace False).
 
     >>> model = taeda.ao.quantization.QuantWrapper(nn.Linear(2, 1))
     >>> model.qconfig = taeda.ao.quantization.default_qconfig
@@ -89,12 +89,13 @@ def quantize_dynamic(
 
     Args:
         model: the float model; it goes to eval mode.
-        qconfig_spec: `QConfig`s by types and names of layers, or a set of types and names; without
-            it linear and recurrent layers, or of `quint8` and `quint4x2` embeddings.
+        qconfig_spec: `QConfig`s by types and names of layers, or a set of types and names;
+            without it linear and recurrent layers, or of `quint8` and `quint4x2` embeddings
+            (default: None).
         dtype: of weights: `qint8`, `float16`, `quint8` or `quint4x2`.
         mapping: classes of layers by what becomes of them, if not
-            `get_default_dynamic_quant_module_mappings()`.
-        inplace: whether the model itself is changed.
+            `get_default_dynamic_quant_module_mappings()` (default: None).
+        inplace: whether the model itself is changed (default: False).
 
     ValueError or RuntimeError for another dtype, RuntimeError for a name that is none.
 
@@ -141,8 +142,8 @@ def prepare_qat(
     Args:
         model: in train mode, whose layers have a `qconfig`, or lie in a module that has one.
         mapping: classes of layers by those that are trained for integers, if not
-            `get_default_qat_module_mappings()`.
-        inplace: whether the model itself is changed.
+            `get_default_qat_module_mappings()` (default: None).
+        inplace: whether the model itself is changed (default: False).
 
     AssertionError in eval mode.
 
@@ -171,7 +172,7 @@ def quantize_qat(
         model: as in `prepare_qat`; it goes to train mode.
         run_fn: called with the prepared model and `run_args`, to train it.
         run_args: more arguments.
-        inplace: whether the model itself is changed.
+        inplace: whether the model itself is changed (default: False).
 
     >>> model = taeda.ao.quantization.QuantWrapper(nn.Linear(2, 1))
     >>> model.qconfig = taeda.ao.quantization.default_qat_qconfig

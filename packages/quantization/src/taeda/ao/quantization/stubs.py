@@ -26,7 +26,7 @@ class QuantStub(_Stub):
     """Where floats will become integers. Before `convert` an observer, or nothing.
 
     Args:
-        qconfig: how, if not as the model around it.
+        qconfig: how, if not as the model around it (default: None).
 
     >>> taeda.ao.quantization.QuantStub()(taeda.ones(2))  # until convert makes it quantize
     tensor([1., 1.])
@@ -37,7 +37,7 @@ class DeQuantStub(_Stub):
     """Where integers will become floats. Before `convert` nothing.
 
     Args:
-        qconfig: how, if not as the model around it.
+        qconfig: how, if not as the model around it (default: None).
 
     >>> taeda.ao.quantization.DeQuantStub()(taeda.ones(2))
     tensor([1., 1.])

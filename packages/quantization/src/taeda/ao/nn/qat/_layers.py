@@ -76,8 +76,9 @@ class Linear(_Rounded, nn.Linear):
     """`nn.Linear` whose weight is rounded to the steps that it will have.
 
     Args:
-        in_features, out_features, bias, device, dtype: as in `nn.Linear`
-        qconfig: how: its `weight` makes the fake quantizer
+        in_features, out_features, bias, device, dtype: as in `nn.Linear` (defaults: bias True,
+            device None, dtype None)
+        qconfig: how: its `weight` makes the fake quantizer (default: None)
 
     AssertionError without a `qconfig`.
 
@@ -113,9 +114,10 @@ _TEXT = """`nn.Conv{rank}d` whose weight is rounded to the steps that it will ha
 
     Args:
         in_channels, out_channels, kernel_size, stride, padding, dilation: as in `nn.Conv{rank}d`
-        groups, bias, padding_mode: as there
-        device, dtype: of weight and bias
-        qconfig: how: its `weight` makes the fake quantizer
+            (defaults: stride 1, padding 0, dilation 1)
+        groups, bias, padding_mode: as there (defaults: groups 1, bias True, padding_mode "zeros")
+        device, dtype: of weight and bias (default: None)
+        qconfig: how: its `weight` makes the fake quantizer (default: None)
 
     AssertionError without a `qconfig`.
 
@@ -198,7 +200,8 @@ class Embedding(_Rounded, nn.Embedding):
     Args:
         num_embeddings, embedding_dim, padding_idx, max_norm, norm_type: as in `nn.Embedding`
         scale_grad_by_freq, sparse: as there
-        qconfig: how: its `weight` makes the fake quantizer, with zero points in float
+        qconfig: how: its `weight` makes the fake quantizer, with zero points in float (default:
+            None)
 
     AssertionError without a `qconfig`.
 
@@ -243,7 +246,8 @@ class EmbeddingBag(_Rounded, nn.EmbeddingBag):
     Args:
         num_embeddings, embedding_dim, max_norm, norm_type: as in `nn.EmbeddingBag`
         scale_grad_by_freq, mode, sparse, include_last_offset, padding_idx: as there
-        qconfig: how: its `weight` makes the fake quantizer, with zero points in float
+        qconfig: how: its `weight` makes the fake quantizer, with zero points in float (default:
+            None)
 
     AssertionError without a `qconfig`.
 

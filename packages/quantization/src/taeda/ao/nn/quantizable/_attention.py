@@ -16,9 +16,11 @@ class MultiheadAttention(nn.MultiheadAttention):
     """`nn.MultiheadAttention` with a linear layer each for queries, keys and values, which can be observed.
 
     Args:
-        embed_dim, num_heads, dropout, bias, add_bias_kv, add_zero_attn: as in `nn.MultiheadAttention`.
-        kdim, vdim, batch_first: as there.
-        device, dtype: of the weights.
+        embed_dim, num_heads, dropout, bias, add_bias_kv, add_zero_attn: as in
+            `nn.MultiheadAttention` (defaults: dropout 0.0, bias True, add_bias_kv False,
+            add_zero_attn False).
+        kdim, vdim, batch_first: as there (defaults: kdim None, vdim None, batch_first False).
+        device, dtype: of the weights (default: None).
 
     `prepare` puts it in the place of an `nn.MultiheadAttention` with a `qconfig`.
 

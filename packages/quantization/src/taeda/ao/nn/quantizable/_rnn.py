@@ -22,8 +22,8 @@ class LSTMCell(nn.Module):
 
     Args:
         input_dim, hidden_dim: features of input and state.
-        bias: whether linear layers have one.
-        device, dtype: of the weights.
+        bias: whether linear layers have one (default: True).
+        device, dtype: of the weights (default: None).
 
     >>> cell = taeda.ao.nn.quantizable.LSTMCell(3, 4)
     >>> hidden, state = cell(taeda.ones(2, 3))
@@ -130,8 +130,10 @@ class LSTM(nn.Module):
     """An LSTM of linear layers, sums and products that can be observed.
 
     Args:
-        input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional: as in `nn.LSTM`.
-        device, dtype: of the weights.
+        input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional: as in
+            `nn.LSTM` (defaults: num_layers 1, bias True, batch_first False, dropout 0.0,
+            bidirectional False).
+        device, dtype: of the weights (default: None).
 
     `prepare` puts it in the place of an `nn.LSTM` with a `qconfig`. NotImplementedError for dropout while
     training: numbers that are dropped have no scale.

@@ -47,8 +47,10 @@ def avg_pool2d(
 
     Args:
         input: the quantized tensor.
-        kernel_size, stride, padding, ceil_mode: as in `nn.functional.avg_pool2d`.
-        count_include_pad, divisor_override: as there.
+        kernel_size, stride, padding, ceil_mode: as in `nn.functional.avg_pool2d` (defaults:
+            stride None, padding 0, ceil_mode False).
+        count_include_pad, divisor_override: as there (defaults: count_include_pad True,
+            divisor_override None).
 
     >>> x = taeda.quantize_per_tensor(taeda.rand(1, 2, 4, 4), 1 / 128, 0, taeda.quint8)
     >>> taeda.ao.nn.quantized.functional.avg_pool2d(x, 2).shape
@@ -74,8 +76,10 @@ def avg_pool3d(
 
     Args:
         input: the quantized tensor.
-        kernel_size, stride, padding, ceil_mode: as in `nn.functional.avg_pool3d`.
-        count_include_pad, divisor_override: as there.
+        kernel_size, stride, padding, ceil_mode: as in `nn.functional.avg_pool3d` (defaults:
+            stride None, padding 0, ceil_mode False).
+        count_include_pad, divisor_override: as there (defaults: count_include_pad True,
+            divisor_override None).
 
     >>> x = taeda.quantize_per_tensor(taeda.rand(1, 2, 4, 4, 4), 1 / 128, 0, taeda.quint8)
     >>> taeda.ao.nn.quantized.functional.avg_pool3d(x, 2).shape
@@ -132,7 +136,8 @@ def max_pool1d(
 
     Args:
         input: the quantized tensor.
-        kernel_size, stride, padding, dilation, ceil_mode: as in `nn.functional.max_pool1d`.
+        kernel_size, stride, padding, dilation, ceil_mode: as in `nn.functional.max_pool1d`
+            (defaults: stride None, padding 0, dilation 1, ceil_mode False).
         return_indices: False; indices are refused.
 
     >>> x = taeda.quantize_per_tensor(taeda.tensor([[[1.0, 3.0, 2.0, 0.0]]]), 0.5, 0, taeda.quint8)
@@ -159,7 +164,8 @@ def max_pool2d(
 
     Args:
         input: the quantized tensor.
-        kernel_size, stride, padding, dilation, ceil_mode: as in `nn.functional.max_pool2d`.
+        kernel_size, stride, padding, dilation, ceil_mode: as in `nn.functional.max_pool2d`
+            (defaults: stride None, padding 0, dilation 1, ceil_mode False).
         return_indices: False; indices are refused.
 
     >>> x = taeda.quantize_per_tensor(taeda.rand(1, 2, 4, 4), 1 / 128, 0, taeda.quint8)
@@ -226,9 +232,10 @@ def conv1d(
     """A convolution of quint8 (samples, channels, length) with a weight in qint8 and a bias in float32.
 
     Args:
-        input, weight, bias, stride, padding, dilation, groups: as in `nn.functional.conv1d`.
+        input, weight, bias, stride, padding, dilation, groups: as in `nn.functional.conv1d`
+            (defaults: stride 1, padding 0, dilation 1, groups 1).
         padding_mode: "zeros".
-        scale, zero_point, dtype: those of the result.
+        scale, zero_point, dtype: those of the result (defaults: scale 1.0, zero_point 0).
 
     NotImplementedError for another padding or dtype, RuntimeError for a weight in float.
 
@@ -270,9 +277,10 @@ def conv2d(
     """As `conv1d`, of (samples, channels, height, width).
 
     Args:
-        input, weight, bias, stride, padding, dilation, groups: as in `nn.functional.conv2d`.
+        input, weight, bias, stride, padding, dilation, groups: as in `nn.functional.conv2d`
+            (defaults: stride 1, padding 0, dilation 1, groups 1).
         padding_mode: "zeros".
-        scale, zero_point, dtype: those of the result.
+        scale, zero_point, dtype: those of the result (defaults: scale 1.0, zero_point 0).
 
     >>> x = taeda.quantize_per_tensor(taeda.ones(1, 1, 4, 4), 0.5, 0, taeda.quint8)
     >>> weight = taeda.quantize_per_tensor(taeda.ones(2, 1, 3, 3), 0.5, 0, taeda.qint8)
@@ -312,9 +320,10 @@ def conv3d(
     """As `conv1d`, of (samples, channels, depth, height, width).
 
     Args:
-        input, weight, bias, stride, padding, dilation, groups: as in `nn.functional.conv3d`.
+        input, weight, bias, stride, padding, dilation, groups: as in `nn.functional.conv3d`
+            (defaults: stride 1, padding 0, dilation 1, groups 1).
         padding_mode: "zeros".
-        scale, zero_point, dtype: those of the result.
+        scale, zero_point, dtype: those of the result (defaults: scale 1.0, zero_point 0).
 
     >>> x = taeda.quantize_per_tensor(taeda.ones(1, 1, 4, 4, 4), 0.5, 0, taeda.quint8)
     >>> weight = taeda.quantize_per_tensor(taeda.ones(2, 1, 3, 3, 3), 0.5, 0, taeda.qint8)
@@ -373,8 +382,8 @@ def hardtanh(
 
     Args:
         input: the quantized tensor.
-        min_val, max_val: the bounds.
-        inplace: whether the result is written into `input`.
+        min_val, max_val: the bounds (defaults: min_val -1.0, max_val 1.0).
+        inplace: whether the result is written into `input` (default: False).
 
     >>> x = taeda.quantize_per_tensor(taeda.rand(1, 2, 4, 4), 1 / 128, 0, taeda.quint8)
     >>> taeda.ao.nn.quantized.functional.hardtanh(x, 0.0, 0.5).shape
@@ -423,7 +432,7 @@ def elu(input: Tensor, scale: float, zero_point: int, alpha: float = 1.0) -> Ten
     Args:
         input: the quantized tensor.
         scale, zero_point: those of the result.
-        alpha: how far results go below 0.
+        alpha: how far results go below 0 (default: 1.0).
 
     >>> x = taeda.quantize_per_tensor(taeda.rand(1, 2, 4, 4), 1 / 128, 0, taeda.quint8)
     >>> taeda.ao.nn.quantized.functional.elu(x, 0.1, 0).shape
@@ -439,7 +448,7 @@ def celu(input: Tensor, scale: float, zero_point: int, alpha: float = 1.0) -> Te
     Args:
         input: the quantized tensor.
         scale, zero_point: those of the result.
-        alpha: how far results go below 0.
+        alpha: how far results go below 0 (default: 1.0).
 
     >>> x = taeda.quantize_per_tensor(taeda.rand(1, 2, 4, 4), 1 / 128, 0, taeda.quint8)
     >>> taeda.ao.nn.quantized.functional.celu(x, 0.1, 0).shape
@@ -461,8 +470,8 @@ def leaky_relu(
 
     Args:
         input: the quantized tensor.
-        negative_slope: the factor below 0.
-        inplace: whether the result is written into `input`.
+        negative_slope: the factor below 0 (default: 0.01).
+        inplace: whether the result is written into `input` (default: False).
         scale, zero_point: those of the result, or None.
 
     >>> x = taeda.quantize_per_tensor(taeda.rand(1, 2, 4, 4), 1 / 128, 0, taeda.quint8)
@@ -500,7 +509,7 @@ def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
 
     Args:
         input: the quantized tensor.
-        inplace: whether the result is written into `input`.
+        inplace: whether the result is written into `input` (default: False).
 
     >>> x = taeda.quantize_per_tensor(taeda.rand(1, 2, 4, 4), 1 / 128, 0, taeda.quint8)
     >>> taeda.ao.nn.quantized.functional.hardsigmoid(x).shape
@@ -526,8 +535,9 @@ def interpolate(
 
     Args:
         input: the quantized tensor.
-        size, scale_factor: the new sizes, or the factor to them.
-        mode, align_corners: as in `nn.functional.interpolate`.
+        size, scale_factor: the new sizes, or the factor to them (default: None).
+        mode, align_corners: as in `nn.functional.interpolate` (defaults: mode "nearest",
+            align_corners None).
 
     >>> x = taeda.quantize_per_tensor(taeda.rand(1, 2, 4, 4), 1 / 128, 0, taeda.quint8)
     >>> taeda.ao.nn.quantized.functional.interpolate(x, scale_factor=2).shape
@@ -547,7 +557,8 @@ def upsample(
     """The old name of `interpolate`.
 
     Args:
-        input, size, scale_factor, mode, align_corners: as in `interpolate`.
+        input, size, scale_factor, mode, align_corners: as in `interpolate` (defaults: size
+            None, scale_factor None, mode "nearest", align_corners None).
 
     >>> x = taeda.quantize_per_tensor(taeda.rand(1, 2, 4, 4), 1 / 128, 0, taeda.quint8)
     >>> taeda.ao.nn.quantized.functional.upsample(x, scale_factor=2).shape
@@ -560,7 +571,7 @@ def upsample_bilinear(input: Tensor, size: Any = None, scale_factor: Any = None)
     """`interpolate` between neighbours, corners kept.
 
     Args:
-        input, size, scale_factor: as in `interpolate`.
+        input, size, scale_factor: as in `interpolate` (default: None).
 
     >>> x = taeda.quantize_per_tensor(taeda.rand(1, 2, 4, 4), 1 / 128, 0, taeda.quint8)
     >>> taeda.ao.nn.quantized.functional.upsample_bilinear(x, scale_factor=2).shape
@@ -573,7 +584,7 @@ def upsample_nearest(input: Tensor, size: Any = None, scale_factor: Any = None) 
     """`interpolate` with nearest neighbours.
 
     Args:
-        input, size, scale_factor: as in `interpolate`.
+        input, size, scale_factor: as in `interpolate` (default: None).
 
     >>> x = taeda.quantize_per_tensor(taeda.rand(1, 2, 4, 4), 1 / 128, 0, taeda.quint8)
     >>> taeda.ao.nn.quantized.functional.upsample_nearest(x, scale_factor=2).shape

@@ -31,10 +31,12 @@ class DTypeWithConstraints:
     """A dtype, and what the backend wants of its integers.
 
     Args:
-        dtype: of the tensor.
-        quant_min_lower_bound, quant_max_upper_bound: the integers that the backend takes.
-        scale_min_lower_bound, scale_max_upper_bound: the scales that it takes.
-        scale_exact_match, zero_point_exact_match: the one scale and zero point that it takes.
+        dtype: of the tensor (default: None).
+        quant_min_lower_bound, quant_max_upper_bound: the integers that the backend takes
+            (default: None).
+        scale_min_lower_bound, scale_max_upper_bound: the scales that it takes (default: None).
+        scale_exact_match, zero_point_exact_match: the one scale and zero point that it takes
+            (default: None).
 
     >>> import taeda
     >>> seven_bits = DTypeWithConstraints(taeda.quint8, quant_max_upper_bound=127)
@@ -60,9 +62,10 @@ class DTypeConfig:
     """The dtypes of a pattern.
 
     Args:
-        input_dtype, output_dtype, weight_dtype: a dtype or a `DTypeWithConstraints` each.
-        bias_dtype: a dtype.
-        is_dynamic: whether inputs get the scale of their own range.
+        input_dtype, output_dtype, weight_dtype: a dtype or a `DTypeWithConstraints` each
+            (default: None).
+        bias_dtype: a dtype (default: None).
+        is_dynamic: whether inputs get the scale of their own range (default: None).
 
     >>> import taeda
     >>> DTypeConfig(taeda.quint8, taeda.quint8, taeda.qint8, taeda.float32).weight_dtype
@@ -134,7 +137,7 @@ class BackendConfig:
     """What a backend can compute on integers: patterns of layers, each with its dtypes.
 
     Args:
-        name: of the backend.
+        name: of the backend (default: "").
 
     Each `set_...` returns the config, so that calls can be chained.
 
@@ -223,7 +226,7 @@ class BackendPatternConfig:
 
     Args:
         pattern: a class of modules, a function, the name of a method, or a tuple of such that
-            follow each other.
+            follow each other (default: None).
 
     Each `set_...` returns the config, so that calls can be chained.
 

@@ -235,10 +235,12 @@ def _conv_bn(rank: int, relu: bool) -> Any:
 
     Args:
         in_channels, out_channels, kernel_size, stride, padding, dilation: as in `nn.Conv{rank}d`
-        groups, bias, padding_mode: as there
-        eps, momentum: as in `nn.BatchNorm{rank}d`
-        freeze_bn: whether statistics stay as they are
-        qconfig: how: its `weight` makes the fake quantizer
+            (defaults: stride 1, padding 0, dilation 1)
+        groups, bias, padding_mode: as there (defaults: groups 1, bias None, which is False,
+            padding_mode "zeros")
+        eps, momentum: as in `nn.BatchNorm{rank}d` (defaults: eps 1e-05, momentum 0.1)
+        freeze_bn: whether statistics stay as they are (default: False)
+        qconfig: how: its `weight` makes the fake quantizer (default: None)
 
     AssertionError without a `qconfig`.
 

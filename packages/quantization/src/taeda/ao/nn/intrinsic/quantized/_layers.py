@@ -17,7 +17,7 @@ class LinearReLU(linear.Linear):
 
     Args:
         in_features, out_features: sizes of the last dimension before and after.
-        bias: whether there is a bias, in float32.
+        bias: whether there is a bias, in float32 (default: True).
         dtype: of the weight: qint8.
 
     >>> layer = taeda.ao.nn.intrinsic.quantized.LinearReLU(2, 3)
@@ -42,8 +42,10 @@ class ConvReLU1d(conv.Conv1d):
     """`nn.quantized.Conv1d` and ReLU in one.
 
     Args:
-        in_channels, out_channels, kernel_size, stride, padding: as in `nn.quantized.Conv1d`.
-        dilation, groups, bias, padding_mode, device, dtype: as there.
+        in_channels, out_channels, kernel_size, stride, padding: as in `nn.quantized.Conv1d`
+            (defaults: stride 1, padding 0).
+        dilation, groups, bias, padding_mode, device, dtype: as there (defaults: dilation 1,
+            groups 1, bias True, padding_mode "zeros", device None, dtype None).
 
     >>> layer = taeda.ao.nn.intrinsic.quantized.ConvReLU1d(1, 2, 3)
     >>> x = taeda.quantize_per_tensor(taeda.ones(1, 1, 4), 0.5, 0, taeda.quint8)
@@ -58,8 +60,10 @@ class ConvReLU2d(conv.Conv2d):
     """`nn.quantized.Conv2d` and ReLU in one.
 
     Args:
-        in_channels, out_channels, kernel_size, stride, padding: as in `nn.quantized.Conv2d`.
-        dilation, groups, bias, padding_mode, device, dtype: as there.
+        in_channels, out_channels, kernel_size, stride, padding: as in `nn.quantized.Conv2d`
+            (defaults: stride 1, padding 0).
+        dilation, groups, bias, padding_mode, device, dtype: as there (defaults: dilation 1,
+            groups 1, bias True, padding_mode "zeros", device None, dtype None).
 
     >>> layer = taeda.ao.nn.intrinsic.quantized.ConvReLU2d(1, 2, 3)
     >>> x = taeda.quantize_per_tensor(taeda.ones(1, 1, 4, 4), 0.5, 0, taeda.quint8)
@@ -74,8 +78,10 @@ class ConvReLU3d(conv.Conv3d):
     """`nn.quantized.Conv3d` and ReLU in one.
 
     Args:
-        in_channels, out_channels, kernel_size, stride, padding: as in `nn.quantized.Conv3d`.
-        dilation, groups, bias, padding_mode, device, dtype: as there.
+        in_channels, out_channels, kernel_size, stride, padding: as in `nn.quantized.Conv3d`
+            (defaults: stride 1, padding 0).
+        dilation, groups, bias, padding_mode, device, dtype: as there (defaults: dilation 1,
+            groups 1, bias True, padding_mode "zeros", device None, dtype None).
 
     >>> layer = taeda.ao.nn.intrinsic.quantized.ConvReLU3d(1, 2, 3)
     >>> x = taeda.quantize_per_tensor(taeda.ones(1, 1, 4, 4, 4), 0.5, 0, taeda.quint8)
@@ -90,7 +96,8 @@ class BNReLU2d(batchnorm.BatchNorm2d):
     """`nn.quantized.BatchNorm2d` and ReLU in one.
 
     Args:
-        num_features, eps, momentum, device, dtype: as in `nn.quantized.BatchNorm2d`.
+        num_features, eps, momentum, device, dtype: as in `nn.quantized.BatchNorm2d` (defaults:
+            eps 1e-05, momentum 0.1, device None, dtype None).
 
     >>> layer = taeda.ao.nn.intrinsic.quantized.BNReLU2d(1).eval()
     >>> x = taeda.quantize_per_tensor(taeda.tensor([[[[-3.0, 2.0]]]]), 1.0, 3, taeda.quint8)
@@ -105,7 +112,8 @@ class BNReLU3d(batchnorm.BatchNorm3d):
     """`nn.quantized.BatchNorm3d` and ReLU in one.
 
     Args:
-        num_features, eps, momentum, device, dtype: as in `nn.quantized.BatchNorm3d`.
+        num_features, eps, momentum, device, dtype: as in `nn.quantized.BatchNorm3d` (defaults:
+            eps 1e-05, momentum 0.1, device None, dtype None).
 
     >>> layer = taeda.ao.nn.intrinsic.quantized.BNReLU3d(1).eval()
     >>> x = taeda.quantize_per_tensor(taeda.tensor([[[[[-3.0, 2.0]]]]]), 1.0, 3, taeda.quint8)

@@ -13,8 +13,9 @@ class Linear(_layers.Linear):
     """`nn.qat.Linear` for inputs with the scale of their own range.
 
     Args:
-        in_features, out_features, bias, device, dtype: as in `nn.Linear`.
-        qconfig: how; its `activation` is dynamic.
+        in_features, out_features, bias, device, dtype: as in `nn.Linear` (defaults: bias True,
+            device None, dtype None).
+        qconfig: how; its `activation` is dynamic (default: None).
 
     ValueError for an activation that keeps a scale, AssertionError without a `qconfig`.
 

@@ -19,7 +19,7 @@ class ReLU6(nn.ReLU):
     """`min(max(x, 0), 6)` on integers, with the scale of the input.
 
     Args:
-        inplace: whether results are written into the input.
+        inplace: whether results are written into the input (default: False).
 
     >>> x = taeda.quantize_per_tensor(taeda.tensor([-1.0, 3.0, 8.0]), 0.5, 10, taeda.quint8)
     >>> taeda.ao.nn.quantized.ReLU6()(x).dequantize().tolist()
@@ -43,8 +43,8 @@ class Hardswish(nn.Hardswish):
     """`x * min(max(x + 3, 0), 6) / 6` on integers.
 
     Args:
-        scale, zero_point: those of results.
-        device, dtype: kept for callers.
+        scale, zero_point: those of results (defaults: scale 1.0, zero_point 0).
+        device, dtype: kept for callers (default: None).
 
     >>> x = taeda.quantize_per_tensor(taeda.tensor([-1.5, 0.0, 3.0]), 0.5, 10, taeda.quint8)
     >>> taeda.ao.nn.quantized.Hardswish(scale=0.25, zero_point=8)(x).dequantize().tolist()
@@ -76,8 +76,8 @@ class ELU(nn.ELU):
     """`x` above 0, `alpha * (exp(x) - 1)` below, on integers.
 
     Args:
-        scale, zero_point: those of results.
-        alpha: the size of the least value.
+        scale, zero_point: those of results (defaults: scale 1.0, zero_point 0).
+        alpha: the size of the least value (default: 1.0).
 
     >>> x = taeda.quantize_per_tensor(taeda.tensor([-4.0, 0.0, 2.0]), 0.5, 10, taeda.quint8)
     >>> taeda.ao.nn.quantized.ELU(scale=0.5, zero_point=10)(x).dequantize().tolist()
@@ -107,11 +107,11 @@ class LeakyReLU(nn.LeakyReLU):
     """`x` above 0, `negative_slope * x` below, on integers.
 
     Args:
-        scale, zero_point: those of results.
-        negative_slope: of what is below 0.
-        inplace: kept for callers: results have a scale of their own, so nothing is written into the
-            input.
-        device, dtype: kept for callers.
+        scale, zero_point: those of results (defaults: scale 1.0, zero_point 0).
+        negative_slope: of what is below 0 (default: 0.01).
+        inplace: kept for callers: results have a scale of their own, so nothing is written into
+            the input (default: False).
+        device, dtype: kept for callers (default: None).
 
     >>> x = taeda.quantize_per_tensor(taeda.tensor([-4.0, 0.0, 2.0]), 0.5, 10, taeda.quint8)
     >>> layer = taeda.ao.nn.quantized.LeakyReLU(scale=0.5, zero_point=10, negative_slope=0.25)
@@ -185,9 +185,8 @@ class Softmax(nn.Softmax):
     """Softmax on integers.
 
     Args:
-        dim: the dimension that adds up to 1.
-        scale, zero_point: those of results.
-        device, dtype: kept for callers.
+        dim: the dimension that adds up to 1; RuntimeError in the call for None (default: None).
+        scale, zero_point: those of results (defaults: scale 1.0, zero_point 0).
 
     >>> x = taeda.quantize_per_tensor(taeda.tensor([[1.0, 1.0]]), 0.5, 10, taeda.quint8)
     >>> taeda.ao.nn.quantized.Softmax(dim=1, scale=1 / 256)(x).dequantize().tolist()

@@ -15,9 +15,11 @@ class MultiheadAttention(_Quantizable):
     """`nn.quantizable.MultiheadAttention` after `convert`. It is made by `from_observed`.
 
     Args:
-        embed_dim, num_heads, dropout, bias, add_bias_kv, add_zero_attn: as in `nn.MultiheadAttention`.
-        kdim, vdim, batch_first: as there.
-        device, dtype: of the weights before they become integers.
+        embed_dim, num_heads, dropout, bias, add_bias_kv, add_zero_attn: as in
+            `nn.MultiheadAttention` (defaults: dropout 0.0, bias True, add_bias_kv False,
+            add_zero_attn False).
+        kdim, vdim, batch_first: as there (defaults: kdim None, vdim None, batch_first False).
+        device, dtype: of the weights before they become integers (default: None).
 
     >>> layer = taeda.ao.nn.quantizable.MultiheadAttention(4, 2).eval()
     >>> layer.qconfig = taeda.ao.quantization.default_qconfig

@@ -75,9 +75,9 @@ _TEXT = """Batch normalisation of integers (samples, num_features, {places}) wit
 
     Args:
         num_features: the number of channels
-        eps: what is added to variances
-        momentum: kept for callers: no statistics are gathered
-        device, dtype: of weights and statistics
+        eps: what is added to variances (default: 1e-05)
+        momentum: kept for callers: no statistics are gathered (default: 0.1)
+        device, dtype: of weights and statistics (default: None)
 
     >>> layer = taeda.ao.nn.quantized.BatchNorm{rank}d(2).eval()
     >>> x = taeda.quantize_per_tensor(taeda.ones({shape}), 0.5, 0, taeda.quint8)

@@ -214,10 +214,11 @@ class _ConvNd(WeightedQuantizedModule):
 _CONV = """A convolution on integers (samples, in_channels, {places}), with a weight in qint8.
 
     Args:
-        in_channels, out_channels, kernel_size, stride, padding, dilation: as in `nn.Conv{rank}d`.
-        groups, bias: as there.
+        in_channels, out_channels, kernel_size, stride, padding, dilation: as in `nn.Conv{rank}d`
+            (defaults: stride 1, padding 0, dilation 1).
+        groups, bias: as there (defaults: groups 1, bias True).
         padding_mode: "zeros" or "reflect".
-        device, dtype: kept for callers: integers are made on the processor.
+        device, dtype: kept for callers: integers are made on the processor (default: None).
 
     The state dict has `weight`, `bias`,
     `scale` and `zero_point`, as PyTorch's. NotImplementedError for floats: a `QuantStub` quantizes them.
@@ -284,10 +285,12 @@ class Conv3d(_Plain):
 _TRANSPOSED = """A transposed convolution on integers (samples, in_channels, {places}), its weight in qint8.
 
     Args:
-        in_channels, out_channels, kernel_size, stride, padding: as in `nn.ConvTranspose{rank}d`.
-        output_padding, groups, bias, dilation: as there.
+        in_channels, out_channels, kernel_size, stride, padding: as in `nn.ConvTranspose{rank}d`
+            (defaults: stride 1, padding 0).
+        output_padding, groups, bias, dilation: as there (defaults: output_padding 0, groups 1,
+            bias True, dilation 1).
         padding_mode: "zeros".
-        device, dtype: kept for callers: integers are made on the processor.
+        device, dtype: kept for callers: integers are made on the processor (default: None).
 
     The weight has one scale:
     NotImplementedError for channels, and for floats.

@@ -13,7 +13,7 @@ class Dropout(nn.Dropout):
     """What a dropout is after training: the identity.
 
     Args:
-        p, inplace: kept for callers, as in `nn.Dropout`.
+        p, inplace: kept for callers, as in `nn.Dropout` (defaults: p 0.5, inplace False).
 
     >>> taeda.ao.nn.quantized.Dropout(0.5).train()(taeda.tensor([1.0, 2.0]))
     tensor([1., 2.])

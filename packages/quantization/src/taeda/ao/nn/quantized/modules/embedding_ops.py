@@ -102,9 +102,10 @@ class Embedding(nn.Module):
 
     Args:
         num_embeddings, embedding_dim: rows and columns.
-        padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse: kept for callers: they matter
-            while training.
-        _weight: a weight in integers.
+        padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse: kept for callers: they
+            matter while training (defaults: padding_idx None, max_norm None, norm_type 2.0,
+            scale_grad_by_freq False, sparse False).
+        _weight: a weight in integers (default: None).
         dtype: `quint8` or `quint4x2`.
 
     >>> rows = taeda.tensor([[0.0, 1.0], [2.0, 4.0]])
@@ -226,10 +227,11 @@ class EmbeddingBag(Embedding):
     Args:
         num_embeddings, embedding_dim: rows and columns.
         max_norm, norm_type, scale_grad_by_freq, sparse: kept for callers: they matter while
-            training.
+            training (defaults: max_norm None, norm_type 2.0, scale_grad_by_freq False, sparse
+            False).
         mode: "sum".
-        _weight: a weight in integers.
-        include_last_offset: whether offsets end with the number of indices.
+        _weight: a weight in integers (default: None).
+        include_last_offset: whether offsets end with the number of indices (default: False).
         dtype: `quint8` or `quint4x2`.
 
     NotImplementedError for another mode.

@@ -19,7 +19,7 @@ class Linear(WeightedQuantizedModule):
 
     Args:
         in_features, out_features: sizes of the last dimension before and after.
-        bias_: whether there is a bias, in float32.
+        bias_: whether there is a bias, in float32 (default: True).
         dtype: of the weight: qint8.
 
     The state dict has `scale`, `zero_point` and `_packed_params`, as PyTorch's. NotImplementedError for

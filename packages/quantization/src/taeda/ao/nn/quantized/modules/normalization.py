@@ -48,9 +48,9 @@ class LayerNorm(_Scaled, nn.LayerNorm):
         normalized_shape: the last dimensions, which are normalised together
         weight, bias: in float32, of that shape, or None
         scale, zero_point: those of results
-        eps: what is added to variances
-        elementwise_affine: whether there are weights
-        device, dtype: kept for callers
+        eps: what is added to variances (default: 1e-05)
+        elementwise_affine: whether there are weights (default: True)
+        device, dtype: kept for callers (default: None)
 
     >>> layer = taeda.ao.nn.quantized.LayerNorm(2, None, None, scale=0.5, zero_point=128)
     >>> x = taeda.quantize_per_tensor(taeda.tensor([[1.0, 3.0]]), 0.5, 0, taeda.quint8)
@@ -94,9 +94,9 @@ class GroupNorm(_Scaled, nn.GroupNorm):
         num_groups, num_channels: how many groups of how many channels
         weight, bias: in float32, (num_channels), or None
         scale, zero_point: those of results
-        eps: what is added to variances
-        affine: whether there are weights
-        device, dtype: kept for callers
+        eps: what is added to variances (default: 1e-05)
+        affine: whether there are weights (default: True)
+        device, dtype: kept for callers (default: None)
 
     >>> layer = taeda.ao.nn.quantized.GroupNorm(2, 4, None, None, scale=0.02, zero_point=128)
     >>> x = taeda.quantize_per_tensor(taeda.rand(1, 4, 3), 0.01, 0, taeda.quint8)
@@ -140,10 +140,11 @@ _INSTANCE = """`nn.InstanceNorm{rank}d` on integers (samples, num_features, ...)
         num_features: the number of channels
         weight, bias: in float32, (num_features), or None
         scale, zero_point: those of results
-        eps: what is added to variances
+        eps: what is added to variances (default: 1e-05)
         momentum, track_running_stats: kept for callers: each sample has its own statistics
-        affine: whether there are weights
-        device, dtype: kept for callers
+            (defaults: momentum 0.1, track_running_stats False)
+        affine: whether there are weights (default: False)
+        device, dtype: kept for callers (default: None)
 
     >>> layer = taeda.ao.nn.quantized.InstanceNorm{rank}d(2, None, None, scale=0.02, zero_point=128)
     >>> x = taeda.quantize_per_tensor(taeda.rand({shape}), 0.01, 0, taeda.quint8)

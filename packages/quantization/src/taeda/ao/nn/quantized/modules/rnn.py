@@ -13,8 +13,10 @@ class LSTM(_rnn.LSTM):
     """`nn.quantizable.LSTM` after `convert`. It is made by `from_observed`.
 
     Args:
-        input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional: as in `nn.LSTM`.
-        device, dtype: of the weights before they become integers.
+        input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional: as in
+            `nn.LSTM` (defaults: num_layers 1, bias True, batch_first False, dropout 0.0,
+            bidirectional False).
+        device, dtype: of the weights before they become integers (default: None).
 
     >>> model = taeda.nn.Sequential(taeda.nn.LSTM(2, 3)).eval()
     >>> model.qconfig = taeda.ao.quantization.default_qconfig

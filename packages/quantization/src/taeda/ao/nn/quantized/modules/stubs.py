@@ -18,7 +18,7 @@ class Quantize(nn.Module):
     Args:
         scale, zero_point: those; kept in the state dict.
         dtype: `quint8`, `qint8` or `qint32`.
-        factory_kwargs: kept for callers.
+        factory_kwargs: kept for callers (default: None).
 
     `forward(x)` takes float32 of any shape; what is quantized already passes.
 

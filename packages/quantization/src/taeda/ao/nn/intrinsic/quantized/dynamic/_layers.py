@@ -17,7 +17,7 @@ class LinearReLU(Linear):
 
     Args:
         in_features, out_features: sizes of the last dimension before and after.
-        bias: whether there is a bias, in float32.
+        bias: whether there is a bias, in float32 (default: True).
         dtype: of the weight: `qint8` or `float16`.
 
     >>> layer = taeda.ao.nn.intrinsic.quantized.dynamic.LinearReLU(2, 3)

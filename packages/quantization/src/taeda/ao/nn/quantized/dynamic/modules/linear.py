@@ -21,7 +21,7 @@ class Linear(_Static):
 
     Args:
         in_features, out_features: sizes of the last dimension before and after.
-        bias_: whether there is a bias, in float32.
+        bias_: whether there is a bias, in float32 (default: True).
         dtype: of the weight: `qint8` or `float16`.
 
     The input becomes integers with the scale of its own range, of 7 bits as PyTorch's kernels want it. The

@@ -279,7 +279,8 @@ _LAYERS = """`nn.{name}` on floats, with weights in qint8, or in float16.
 
     Args:
         input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional: as in
-            `nn.{name}`
+            `nn.{name}` (defaults: num_layers 1, bias True, batch_first False, dropout 0.0,
+            bidirectional False)
         dtype: of the weights: `qint8` or `float16`
 
     >>> layer = taeda.ao.nn.quantized.dynamic.{name}(3, 4)
@@ -396,7 +397,7 @@ _CELLS = """`nn.{name}` on floats, with weights in qint8, or in float16.
 
     Args:
         input_size, hidden_size: features of input and state
-        bias: whether there are biases, in float32{more}
+        bias: whether there are biases, in float32 (default: True){more}
         dtype: of the weights: `qint8` or `float16`
 
     >>> layer = taeda.ao.nn.quantized.dynamic.{name}(3, 4)
