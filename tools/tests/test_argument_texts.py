@@ -5,9 +5,12 @@ from __future__ import annotations
 import importlib
 import inspect
 import re
+from enum import Enum
 
+import by_path
 import pytest
 
+FLOORS = by_path.load("tools/hold/arguments.py").FLOORS
 DESCRIBED = (
     "taeda.nn", "taeda.nn.init", "taeda.nn.parameter", "taeda.nn.utils",
     "taeda.nn.utils.parametrizations", "taeda.nn.utils.parametrize", "taeda.nn.utils.prune",
@@ -16,22 +19,9 @@ DESCRIBED = (
     "taeda.utils.checkpoint",
 )  # fmt: skip
 #: where rows of the table stand, too, and signatures of several forms
-DEFAULTS_SAID = (
-    *DESCRIBED, "taeda", "taeda.linalg", "taeda.fft", "taeda.special", "taeda.nn.functional",
-    "taeda.nn.parallel", "taeda.nn.attention", "taeda.autograd.functional", "taeda.distributions",
-    "taeda.distributions.constraints", "taeda.distributions.transforms", "taeda.distributed",
-    "taeda.sparse", "taeda.nested", "taeda.compiler", "taeda.export", "taeda.cuda", "taeda.cuda.comm",
-    "taeda.fx", "taeda.jit", "taeda.signal.windows", "taeda.masked", "taeda.profiler", "taeda.library",
-    "taeda.utils.cpp_extension", "taeda.distributed.fsdp", "taeda.distributed.device_mesh",
-    "taeda.distributed.tensor", "taeda.distributed.tensor.parallel", "taeda.distributed.checkpoint",
-    "taeda.distributed.checkpoint.state_dict", "taeda.distributed.optim",
-    "taeda.distributed.nn.functional", "taeda.serialization",
-    "taeda.quantization", "taeda.ao.nn.intrinsic", "taeda.ao.nn.intrinsic.qat",
-    "taeda.ao.nn.intrinsic.quantized", "taeda.ao.nn.qat", "taeda.ao.nn.qat.dynamic",
-    "taeda.ao.nn.quantizable", "taeda.ao.nn.quantized", "taeda.ao.nn.quantized.dynamic",
-    "taeda.ao.nn.quantized.functional", "taeda.ao.quantization",
-    "taeda.ao.quantization.backend_config",
-)  # fmt: skip
+DEFAULTS_SAID = sorted(
+    {*DESCRIBED, *(name for name in FLOORS if not name.rpartition(".")[2][:1].isupper())}
+)
 #: of what a call in another form has not: the signature of all forms says None
 SOME_FORMS = "(in some forms only)"
 LINE = re.compile(r"^ {4}(\*{0,2}\w+(?:, \*{0,2}\w+)*): (.*(?:\n {8}.*)*)", re.M)
@@ -87,8 +77,10 @@ def test_a_described_argument_exists_and_its_default_is_the_true_one(place):
             if isinstance(default, float):
                 if default not in numbers_in(text):
                     wrong.append(f"{name}.{argument} is {default}: {text}")
-            elif isinstance(default, (bool, int, str)) or default is None:
+            elif isinstance(default, (bool, int, str, Enum)) or default is None:
                 shown = f'"{default}"' if isinstance(default, str) else str(default)
+                if isinstance(default, Enum):
+                    shown = f"{type(default).__name__}.{default.name}"
                 wanted = {shown, f"'{default}'"} | ({SOME_FORMS} if default is None else set())
                 if not any(words in text for words in wanted):
                     wrong.append(f"{name}.{argument} is {shown}: {text}")

@@ -44,7 +44,8 @@ class Stat:
         name: what its data's names begin with
         aggregations: what is said of each window: an iterable of Aggregation
         window_size: the length of a window, a timedelta of a millisecond or more
-        max_samples: how many values of a window are counted, at least 1 (default: 2**63 - 1)
+        max_samples: how many values of a window are counted, at least 1 (default:
+            9223372036854775807, the largest int64)
 
     >>> from datetime import timedelta
     >>> from taeda import monitor

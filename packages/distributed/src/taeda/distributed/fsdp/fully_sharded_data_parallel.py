@@ -70,7 +70,7 @@ class FullyShardedDataParallel(nn.Module):
         auto_wrap_policy: which modules inside become units: a set of classes, or a policy of
             `taeda.distributed.fsdp.wrap`; None for none.
         backward_prefetch: when backward gathers the unit that comes next; None gathers nothing
-            ahead.
+            ahead (default: BackwardPrefetch.BACKWARD_PRE).
         mixed_precision: dtypes of computation, reduction and buffers; None keeps those of the
             module.
         ignored_modules: modules whose parameters stay as they are. Not with `ignored_states`

@@ -169,7 +169,7 @@ class AffineQuantizedObserverBase(ABC, nn.Module):
         eps: the least scale (default: None).
         scale_dtype, zero_point_dtype: those of the results (default: None).
         preserve_zero: whether 0 is kept exactly (default: True).
-        zero_point_domain: what a zero point is.
+        zero_point_domain: what a zero point is (default: ZeroPointDomain.INT).
 
     A subclass defines `forward` and `calculate_qparams`. ValueError if `zero_point_domain` is None.
 
