@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import re
 from enum import Enum
@@ -10,7 +9,7 @@ from enum import Enum
 import by_path
 import pytest
 
-FLOORS = by_path.load("tools/hold/arguments.py").FLOORS
+held = by_path.load("tools/hold/arguments.py")
 DESCRIBED = (
     "taeda.nn", "taeda.nn.init", "taeda.nn.parameter", "taeda.nn.utils",
     "taeda.nn.utils.parametrizations", "taeda.nn.utils.parametrize", "taeda.nn.utils.prune",
@@ -19,9 +18,7 @@ DESCRIBED = (
     "taeda.utils.checkpoint",
 )  # fmt: skip
 #: where rows of the table stand, too, and signatures of several forms
-DEFAULTS_SAID = sorted(
-    {*DESCRIBED, *(name for name in FLOORS if not name.rpartition(".")[2][:1].isupper())}
-)
+DEFAULTS_SAID = sorted({*DESCRIBED, *held.FLOORS})
 #: of what a call in another form has not: the signature of all forms says None
 SOME_FORMS = "(in some forms only)"
 LINE = re.compile(r"^ {4}(\*{0,2}\w+(?:, \*{0,2}\w+)*): (.*(?:\n {8}.*)*)", re.M)
@@ -37,12 +34,8 @@ def entries(value):
 
 
 def public(place):
-    module = importlib.import_module(place)
-    for name in getattr(module, "__all__", None) or dir(module):
-        value = getattr(module, name)
-        ours = (getattr(value, "__module__", "") or "").startswith("taeda")
-        if name.startswith("_") or not callable(value) or not ours:
-            continue
+    """The functions and classes of a module, or the methods of a class, with their signatures."""
+    for name, value in held.members(held.place(place)):
         try:
             signature = inspect.signature(value)
         except (ValueError, TypeError):  # made in C, which has no arguments to describe

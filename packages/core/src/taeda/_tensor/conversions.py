@@ -100,7 +100,7 @@ def to(
     Args:
         dtype: of the result, also float, int, bool or complex of Python; None keeps it.
         device: of the result: a device, its name, or the number of an accelerator; None keeps it.
-        other: a tensor whose dtype and device are taken.
+        other: a tensor whose dtype and device are taken; None (the default) takes none.
         non_blocking: whether the copy may go on after the call; False by default.
         copy: whether a new tensor is made even where nothing changes; False by default.
         memory_format: the order of the result in memory; None keeps that of the tensor.

@@ -121,7 +121,7 @@ def to_mkldnn(self: Tensor, dtype: Any = None) -> Tensor:
     Kernels read the strided layout as it is.
 
     Args:
-        dtype: nothing depends on it: the call is always refused.
+        dtype: nothing depends on it: the call is always refused (default: None).
     """
     raise RuntimeError(
         "to_mkldnn: there is no MKL-DNN layout in this build. Kernels read strided tensors as they are: "

@@ -70,7 +70,7 @@ def resize_as_(self: Tensor, other: Tensor, *, memory_format: Any = None) -> Ten
 
     Args:
         other: the tensor whose sizes are taken.
-        memory_format: as in `resize_`, or preserve_format.
+        memory_format: as in `resize_`, or preserve_format; None (the default) for contiguous.
     """
     if self.layout is _core.sparse_coo and other.layout is _core.sparse_coo:
         return self.sparse_resize_(other.shape, other.sparse_dim(), other.dense_dim())

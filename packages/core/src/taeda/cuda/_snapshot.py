@@ -135,9 +135,10 @@ def record_memory_history(
         context: which stacks are kept: "all", "alloc" (not of frees), "state" (only of blocks in use)
             or None.
         stacks: "python"; stacks of C are not kept, and "all" raises ValueError.
-        max_entries: how many of the last steps are kept at most.
+        max_entries: how many of the last steps are kept at most (default: 9223372036854775807).
         device: None; all devices are recorded together, and ValueError is raised for another value.
-        clear_history: forget the steps so far. They are forgotten in any case when recording starts.
+        clear_history: forget the steps so far (default: False). They are forgotten in any case when
+            recording starts.
     """
     if stacks != "python":
         raise ValueError(f"stacks is 'python': stacks of C are not kept; got {stacks!r}")

@@ -743,7 +743,8 @@ class SummaryWriter:
 
         Args:
             model: a Module
-            input_to_model: what it is called with: a tensor, or a tuple of arguments
+            input_to_model: what it is called with: a tensor, or a tuple of arguments (default:
+                None)
             verbose: whether the nodes are printed (default: False)
             use_strict_trace: True or False, which are the same here (default: True)
         """
