@@ -189,8 +189,8 @@ def set_default_tensor_type(t: Any) -> None:
     taeda.float64
     >>> taeda.set_default_tensor_type("taeda.FloatTensor")
 
-    TypeError for what is no such class or name, is not of floating point, or is
-    of a device that is not there.
+    TypeError for what is no class or name, is not of floating point, or is of a device that is not
+    there; ValueError for a name that no class has.
     """
     if not isinstance(t, (str, TensorType)):
         raise TypeError(

@@ -66,9 +66,10 @@ def ctc_loss(
     """`nn.functional.ctc_loss` with `reduction` 0 for none, 1 for the mean, 2 for the sum.
 
     Args:
-        log_probs: logarithms of probabilities, float32 or float64: of shape (T, N, C), or (T, C) for
-            one sample
-        targets: the labels, integers in [0, C) but for blank: of shape (N, S), or all in one row
+        log_probs: logarithms of probabilities, a float tensor of shape (T, N, C), or (T, C) for one
+            sample
+        targets: the labels, integers from 0 to C - 1 but for blank: of shape (N, S), or all in one
+            row. RuntimeError for others
         input_lengths: the lengths of the inputs, each at most T: N integers
         target_lengths: the lengths of the targets: N integers
         blank: the class that stands for no label, from 0 to C - 1 (default: 0)
@@ -110,7 +111,7 @@ def embedding_bag(
         weight: the table, a float tensor of shape (rows, F)
         indices: rows of weight, int32 or int64, of all bags in one row. RuntimeError for one that
             the table has not
-        offsets: where each bag begins in the indices, of their dtype: (bags,), with 0 first
+        offsets: where each bag begins in the indices, int32 or int64: (bags,), with 0 first
         scale_grad_by_freq: whether the gradient of a row is divided by how often it came
             (default: False)
         mode: how a bag is put together: 0 for the sum, 1 for the mean, 2 for the maximum
