@@ -8,6 +8,7 @@ import socket
 
 import pytest
 
+import taeda.distributed as dist
 from taeda.distributed._wires.wires import Wires
 
 
@@ -34,3 +35,11 @@ def meshed():
     yield mesh
     for one in made:
         one.close()
+
+
+@pytest.fixture
+def fake():
+    """Rank 1 of a group of 4, whose other members do nothing."""
+    dist.init_process_group("fake", store=dist.HashStore(), rank=1, world_size=4)
+    yield
+    dist.destroy_process_group()

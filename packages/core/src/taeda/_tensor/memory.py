@@ -212,7 +212,9 @@ def _with_memory(x: Tensor) -> list[Tensor]:
         return [x]
     named = getattr(parts, "named", None)
     if named is None:
-        raise RuntimeError(f"a tensor of layout {x.layout} does not say which tensors it is made of")
+        raise RuntimeError(
+            f"a tensor of layout {x.layout} does not say which tensors it is made of"
+        )
     return [one for _, part in named() for one in _with_memory(part)]
 
 
