@@ -110,7 +110,7 @@ def autocast_decorator(region: autocast, func: _F) -> _F:
     @functools.wraps(func)
     def run(*args: Any, **kwargs: Any) -> Any:
         with region:
-            return func(*args, **kwargs)
+            return layer.call_user(None, func, *args, **kwargs)
 
     return run  # type: ignore[return-value]  # wraps() has made it one
 
@@ -187,9 +187,10 @@ def custom_fwd(
         ctx._dtype = get_autocast_dtype(device_type)
         ctx._fwd_used_autocast = inside and cast_inputs is None
         if not inside or cast_inputs is None:
-            return fwd(ctx, *args, **kwargs)
+            return layer.call_user(None, fwd, ctx, *args, **kwargs)
         with autocast(device_type, enabled=False):
-            return fwd(ctx, *_cast(args, cast_inputs), **_cast(kwargs, cast_inputs))
+            given, named = _cast(args, cast_inputs), _cast(kwargs, cast_inputs)
+            return layer.call_user(None, fwd, ctx, *given, **named)
 
     return run
 
@@ -223,6 +224,6 @@ def custom_bwd(bwd: Callable[..., Any] | None = None, *, device_type: str) -> Ca
     @functools.wraps(bwd)
     def run(ctx: Any, *args: Any, **kwargs: Any) -> Any:
         with autocast(device_type, enabled=ctx._fwd_used_autocast, dtype=ctx._dtype):
-            return bwd(ctx, *args, **kwargs)
+            return layer.call_user(None, bwd, ctx, *args, **kwargs)
 
     return run

@@ -11,6 +11,7 @@ from typing import Any, Self, TypeVar, overload
 
 from taeda._core_api import runtime as _core
 from taeda._core_api import warn
+from taeda._core_api.calls import call_user
 
 __all__ = [
     "enable_grad",
@@ -59,7 +60,7 @@ class _Decorator:
         @functools.wraps(function)
         def run(*args: Any, **kwargs: Any) -> Any:
             with self.clone():
-                return function(*args, **kwargs)
+                return call_user(None, function, *args, **kwargs)
 
         return run  # type: ignore[return-value]  # same signature
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda._layers.user_code import call_user
 from taeda._native import core as _core
 
 __all__ = [
@@ -42,7 +43,7 @@ def with_gradients(step: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(step)
     def run(self: Any, *args: Any, **kwargs: Any) -> Any:
         with _core.Switches(grad=self.defaults.get("differentiable", False)):
-            return step(self, *args, **kwargs)
+            return call_user(None, step, self, *args, **kwargs)
 
     return run
 

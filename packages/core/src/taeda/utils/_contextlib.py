@@ -11,6 +11,8 @@ from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager
 from typing import Any, TypeVar
 
+from taeda._layers.user_code import call_user
+
 __all__ = ["context_decorator"]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -39,7 +41,7 @@ def context_decorator(ctx: Any, func: Any) -> Any:
     @functools.wraps(func)
     def run(*args: Any, **kwargs: Any) -> Any:
         with make():
-            return func(*args, **kwargs)
+            return call_user(None, func, *args, **kwargs)
 
     return run
 

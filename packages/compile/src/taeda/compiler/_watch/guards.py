@@ -132,7 +132,7 @@ class Guards:
         self._add(
             ("item", id(owner), type(key), _hashable(key)),
             self._equal(text, value),
-            f"{_short(owner)}[{key!r:.40}]",
+            f"{_short(owner)}[{_key(key)}]",
             [(1, owner, key, value)] if isinstance(owner, dict) else None,
         )
 
@@ -401,6 +401,11 @@ def _hashable(key: Any) -> Any:
     except TypeError:
         return id(key)
     return key
+
+
+def _key(key: Any) -> str:
+    """A key in words. Of an object no `repr` is asked: it is code of somebody else, or prints a tensor."""
+    return f"{key!r:.40}" if type(key) in (str, int, float, bool, bytes) else _short(key)
 
 
 def _short(value: Any) -> str:

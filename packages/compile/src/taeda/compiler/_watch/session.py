@@ -97,6 +97,7 @@ class Run(ABC):
         self.guards.behind_kernel()
         self._trees.clear()
         self._walked.clear()
+        self._classes.clear()
 
     def begin(self) -> None:
         """The run begins. The collector is off, so what it makes stays in the youngest generation,

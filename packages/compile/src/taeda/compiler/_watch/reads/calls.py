@@ -15,7 +15,15 @@ from taeda._higher_order_ops._recorded import recorded as _loop
 
 from ..._arguments import tensors_in
 from ..._errors import CannotCopy
-from ..._kinds import PURE_TYPES, is_known_code, is_library, is_optimizer_type, is_record, static
+from ..._kinds import (
+    PURE_TYPES,
+    is_immutable,
+    is_known_code,
+    is_library,
+    is_optimizer_type,
+    is_record,
+    static,
+)
 from ..._promises import ALLOWED, CONSTANT, substitute
 from ..callers import OF_CALLERS, OF_VARIABLES
 from ..rewrite import catching_lines, copy_of
@@ -113,6 +121,18 @@ class Calls(CCalls, Names):
                 if not is_library(kind.__module__):
                     self.klass(kind)
         return self.call(function, *args, **kwargs)
+
+    def _decorated(self, function: types.FunctionType) -> None:
+        """Guard what a decorator of the library keeps: the function below it, its context's settings."""
+        if not function.__closure__:
+            return
+        self.guards.function(function)
+        for name, cell in zip(function.__code__.co_freevars, function.__closure__, strict=True):
+            value = cell.cell_contents
+            self.guards.cell(cell, name, value)
+            for attribute, setting in getattr(value, "__dict__", {}).items():
+                if is_immutable(setting):
+                    self.guards.attribute(value, attribute, setting)
 
     def _call_promised(self, function: Any, args: Any, kwargs: Any) -> Any:
         """A function that somebody vouches for (`_promises`)."""
@@ -218,6 +238,8 @@ class Calls(CCalls, Names):
         ):
             for value in (*args, *kwargs.values()):
                 self._all_of(value)
+            if known and not module.startswith("taeda.") and not self.is_new(function):
+                self._decorated(function)
             if module.startswith(_GRADIENTS) or function.__name__ in ("zero_grad", "backward"):
                 self.touches_gradients = True
             self.walks_back |= function.__name__ == "backward"
