@@ -19,6 +19,7 @@ from taeda._layers.autocast import (
     set_autocast_dtype,
     set_autocast_enabled,
     snapshot,
+    switches,
     watch,
 )
 from taeda._layers.dispatch import disabled_torch_function, register_layer
@@ -50,5 +51,6 @@ __all__ = [
     "set_autocast_dtype",
     "set_autocast_enabled",
     "snapshot",
+    "switches",
     "watch",
 ]

@@ -267,6 +267,11 @@ def region() -> Any:
     return *_here.enabled.values(), *_here.dtype.values(), _here.caches, _here.nesting > 0
 
 
+def switches() -> tuple[Any, ...]:
+    """All that is switched of casts in this thread, whether or not any call depends on it."""
+    return *_here.enabled.values(), *_here.dtype.values(), _here.caches, _here.nesting
+
+
 def watch(watcher: Any) -> Any:
     """Who is told of casts in this thread from now on, None for nobody; who was before.
 

@@ -16,11 +16,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
-import taeda
 from taeda import Tensor, nn
 from taeda._core_api import programs as _core
 from taeda._core_api import warn
-from taeda._core_api.calls import AUTOCAST, region
+from taeda._core_api.calls import AUTOCAST
 from taeda._core_api.forks import taken_for_forks
 
 from .._arguments import flatten, flatten_loosely
@@ -34,6 +33,7 @@ from .._watch.observer import here
 from . import trial
 from .again import Again
 from .audit import Effects, first_audit, fits_in_memory, is_due, may_wait, next_audit
+from .environment import environment
 from .proof import Differs, compared
 from .split import Split
 from .trial import Scatter, verdict
@@ -138,7 +138,7 @@ class Lookup(ABC):
             self._give_way()
         try:
             shape, tensors = flatten(args, kwargs)
-            key = (_environment(), shape)
+            key = (environment(), shape)
             known = self.traces.get(key)
         except TypeError:  # an argument without a hash: a key of a dict, say
             return self.function(*args, **kwargs)
@@ -339,7 +339,7 @@ class Lookup(ABC):
         start = time.perf_counter()
         if by_graph:
             flatten(args, kwargs)
-            _environment()
+            environment()
             trace.holds()
             made = self._by_program(trace, tensors, args, kwargs)
         else:
@@ -445,13 +445,3 @@ def _profiles() -> list[Any] | None:
     if _core.get_layers() != _core.TRACE or not entered:
         return None
     return entered if all(hasattr(one, "aside") for one in entered) else None
-
-
-def _environment() -> Any:
-    """What operations ask apart from their arguments."""
-    return (
-        _core.is_grad_enabled(), _core.is_inference_mode_enabled(), _core.get_default_dtype(),
-        _core.get_default_device(),
-        _core._get_anomaly(), _core.get_excluded(), taeda.are_deterministic_algorithms_enabled(),
-        taeda.get_num_threads(), region(),
-    )  # fmt: skip

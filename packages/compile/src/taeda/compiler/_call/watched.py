@@ -20,6 +20,7 @@ from .._replay.joint import MOST_RESULTS, differentiated
 from .._signals import let_through
 from .._watch import collector
 from .._watch.observer import Observer, here
+from .environment import left
 
 __all__ = ["observed"]
 
@@ -62,11 +63,17 @@ def _observed(observer: Observer, function: Any, args: Any, kwargs: Any) -> Any:
         here.set(observer)
         tracers.push(observer.recorder)
         observer.recorder.active = observer.active
+        switched = left()
         sys.setprofile(observer.profile)
         casts.begin()
         result = _enter(observer, function, args, kwargs)
         if sys.getprofile() != observer.profile:
             observer.stop("somebody ended the watch over its code", quiet=True)
+        sys.setprofile(None)  # settings are asked in Python
+        if left() != switched:
+            why = "it leaves a mode or a setting of the library other than it was"
+            observer.stop(why, quiet=True)
+        sys.setprofile(observer.profile)
         if observer.active and observer.recorder.note_gradients():
             casts.walks = True
             _differentiate_result(observer, result)
