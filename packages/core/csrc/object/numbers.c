@@ -27,8 +27,7 @@ static int has_no_value(PyObject *size)
 {
     PyErr_Format(PyExc_TypeError,
                  "%R is the size of a ragged dimension, which stands for lengths that differ from "
-                 "row to row: "
-                 "no number can take its place. x.offsets().diff() has the lengths",
+                 "row to row: no number can take its place. x.offsets().diff() has the lengths",
                  size);
     return -1;
 }
