@@ -131,3 +131,29 @@ def test_an_optimizer_with_state_by_parameter_is_one_graph():
     for _ in range(4):
         fast(taeda.randn(4, 2))
     assert taeda.compiler.explain(fast)(taeda.randn(4, 2)).graph_count == 1
+
+
+@pytest.mark.parametrize("name", ["_foreach_mul", "_foreach_div", "_foreach_mul_", "_foreach_div_"])
+@pytest.mark.parametrize("dtype", [taeda.float32, taeda.float64, taeda.bfloat16])
+def test_lists_with_a_tensor_of_no_dimension_are_in_the_graph(name, dtype):
+    """A rate in a tensor, which changes from call to call and is no number of the graph."""
+
+    def f(tensors, rate):
+        made = getattr(taeda, name)(tensors, rate)
+        return [t + 1 for t in (tensors if made is None else made)]
+
+    seen = []
+
+    def backend(module, examples):
+        seen.append(module)
+        return module
+
+    for other in (None, backend):
+        fast = taeda.compile(f, fullgraph=True, **({} if other is None else {"backend": other}))
+        for number in range(1, 14):
+            given = [taeda.rand(3).to(dtype), taeda.rand(2, 2).to(dtype)]
+            rate = taeda.tensor(0.7 * number, dtype=dtype)
+            copies = [t.clone() for t in given]
+            assert same(fast(given, rate), f(copies, rate))
+            assert same(given, copies)
+    assert len(seen) == 1

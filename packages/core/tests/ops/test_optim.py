@@ -431,3 +431,14 @@ def test_numbers_of_each_tensor():
         taeda._foreach_lerp(x, y, [0.5] * 3)
     with pytest.raises(RuntimeError, match="one length, got 2 and 1"):
         taeda._foreach_addcmul(x, y, y, taeda.ones(1))
+
+
+@pytest.mark.parametrize("name", ["mul", "div"])
+@pytest.mark.parametrize("kind", [taeda.float64, taeda.bfloat16, taeda.float16])
+def test_lists_of_integers_with_a_tensor_of_no_dimension_take_its_type(name, kind):
+    """As the operator of one tensor: a tensor is no number."""
+    lists, rate = [taeda.arange(1, 4), taeda.ones(2).bool()], taeda.tensor(1.7, dtype=kind)
+    for one, made in zip(lists, getattr(taeda, f"_foreach_{name}")(lists, rate), strict=True):
+        wanted = getattr(taeda, name)(one, rate)
+        assert made.dtype == wanted.dtype == kind
+        assert made.equal(wanted)

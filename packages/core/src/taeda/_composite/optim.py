@@ -13,6 +13,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda._layers import is_recorded
 from taeda._native import core as _core
 
 Tensors = Sequence[Tensor]
@@ -62,7 +63,8 @@ def _with_number_inplace(name: str) -> Callable[[Tensors, Any], None]:
             and scalar.numel() == 1
             and not _core.wants_derivative(scalar)
         ):
-            scalar = scalar.item() if _plain([*self, scalar]) else scalar
+            watched = is_recorded() and all(t.dtype == scalar.dtype for t in self)  # equal in bits
+            scalar = scalar.item() if not watched and _plain([*self, scalar]) else scalar
         if isinstance(scalar, (int, float)) and _plain(self):
             taeda._flat_number_(self, -scalar if name == "sub" else scalar, _FLAT[name])
         else:

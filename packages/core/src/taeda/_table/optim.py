@@ -48,10 +48,20 @@ def foreach(schema: str, doc: str, **columns: str) -> None:
     op(schema, composite=True, variants="function", doc=doc, **columns)
 
 
+def foreach_tensor(name: str) -> None:
+    """The rows with a tensor of no dimension for all."""
+    word = name.removeprefix("_foreach_")
+    foreach(f"{name}_.Tensor(Tensor(a!)[] self, Tensor other) -> ()",
+            f"{word} with one 0-dim tensor, in place.")
+    foreach(f"{name}.Tensor(Tensor[] self, Tensor other) -> Tensor[]", f"{word} with one 0-dim tensor.")
+
+
 for _name in "_foreach_add _foreach_sub _foreach_mul _foreach_div _foreach_pow".split():
     _word = _name.removeprefix("_foreach_")
     _alpha = ", *, Scalar alpha=1" if _word in ("add", "sub") else ""
     _doc = f"{_word} on every tensor."
+    if _word in ("mul", "div"):
+        foreach_tensor(_name)  # before numbers: a tensor of no dimension is not read
     foreach(f"{_name}_.Scalar(Tensor(a!)[] self, Scalar scalar) -> ()", f"{_doc[:-1]}, in place.")
     foreach(f"{_name}_.List(Tensor(a!)[] self, Tensor[] other{_alpha}) -> ()",
             f"{_word} pair by pair, in place.")
@@ -61,6 +71,7 @@ for _name in "_foreach_add _foreach_sub _foreach_mul _foreach_div _foreach_pow".
     foreach(f"{_name}.List(Tensor[] self, Tensor[] other{_alpha}) -> Tensor[]", f"{_word} pair by pair.")
     foreach(f"{_name}.ScalarList(Tensor[] self, float[] scalars) -> Tensor[]",
             f"{_word} of each tensor and its number.")
+foreach_tensor("_foreach_add")
 for _name, _doc in (("_foreach_maximum", "The larger"), ("_foreach_minimum", "The smaller"),
                     ("_foreach_clamp_min", "The larger"), ("_foreach_clamp_max", "The smaller")):  # fmt: skip
     foreach(f"{_name}_.Scalar(Tensor(a!)[] self, Scalar scalar) -> ()",
@@ -73,11 +84,6 @@ for _name, _doc in (("_foreach_maximum", "The larger"), ("_foreach_minimum", "Th
     foreach(f"{_name}.List(Tensor[] self, Tensor[] other) -> Tensor[]", f"{_doc} pair by pair.")
     foreach(f"{_name}.ScalarList(Tensor[] self, float[] scalars) -> Tensor[]",
             f"{_doc} of each tensor's elements and its number.")
-for _name in "_foreach_add _foreach_mul _foreach_div".split():
-    _word = _name.removeprefix("_foreach_")
-    foreach(f"{_name}_.Tensor(Tensor(a!)[] self, Tensor other) -> ()",
-            f"{_word} with one 0-dim tensor, in place.")
-    foreach(f"{_name}.Tensor(Tensor[] self, Tensor other) -> Tensor[]", f"{_word} with one 0-dim tensor.")
 _UNARY = """
     _foreach_abs _foreach_acos _foreach_asin _foreach_atan _foreach_ceil _foreach_cos _foreach_cosh
     _foreach_erf _foreach_erfc _foreach_exp _foreach_expm1 _foreach_floor _foreach_frac
