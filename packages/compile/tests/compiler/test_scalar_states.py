@@ -10,8 +10,10 @@ import taeda
 from taeda import nn
 from taeda.compiler._graph.bits import same
 
+optim = pytest.importorskip("taeda.optim")  # which compile does not need
 
-class Momentum(taeda.optim.Optimizer):
+
+class Momentum(optim.Optimizer):
     """State by parameter, a step that counts in a tensor."""
 
     def __init__(self, params, lr=0.1):
@@ -31,7 +33,7 @@ class Momentum(taeda.optim.Optimizer):
                 p.addcdiv_(state["mean"], state["step"].sqrt(), value=-group["lr"])
 
 
-class Distance(taeda.optim.Optimizer):
+class Distance(optim.Optimizer):
     """Steps of a length that follows from the way so far: a tensor in the group, a read, numbers that
     change from step to step, a history for each group.
     """

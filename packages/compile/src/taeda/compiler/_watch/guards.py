@@ -69,9 +69,8 @@ class Guards:
         self._numbers: dict[int, str] = {}
         self._listed: list[tuple[Any, Any]] = []  # lists, and entries whose places are guarded
         self.modules: dict[int, nn.Module] = {}
-        self._late: int | None = (
-            None  # the first term that was read behind a kernel of somebody else
-        )
+        # the first term that was read behind a kernel of somebody else
+        self._late: int | None = None
         self._late_modules: dict[int, nn.Module] = {}
 
     def behind_kernel(self) -> None:

@@ -7,14 +7,16 @@ import pytest
 import taeda
 from taeda.utils._contextlib import context_decorator
 
+amp = pytest.importorskip("taeda.amp")  # which compile does not need
+
 DECORATORS = {
     "no_grad()": taeda.no_grad(),
     "no_grad": taeda.no_grad,
     "enable_grad": taeda.enable_grad(),
     "inference_mode": taeda.inference_mode(),
     "set_grad_enabled": lambda f: _off()(f),
-    "autocast": taeda.autocast("cpu", taeda.bfloat16),
-    "custom_fwd": taeda.amp.custom_fwd(device_type="cpu"),
+    "autocast": amp.autocast("cpu", taeda.bfloat16),
+    "custom_fwd": amp.custom_fwd(device_type="cpu"),
     "context_decorator": lambda f: context_decorator(lambda: taeda.no_grad(), f),
 }
 
