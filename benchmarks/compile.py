@@ -156,7 +156,7 @@ def guards(f: Any, args: tuple[Tensor, ...]) -> str:
         return ""
 
     def ask(*args: Tensor) -> bool:
-        return (lookup._environment(), flatten(args, {})) is not None and traces[0].holds()
+        return (lookup.environment(), flatten(args, {})) is not None and traces[0].holds()
 
     return f"{median(ask, args, 500) * 1e6:.1f} us, {traces[0].guard_count}"
 
