@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import pickle
 from multiprocessing.reduction import ForkingPickler
 
 import pytest
@@ -144,3 +145,16 @@ def test_queues_of_the_standard_library_pass_them_too():
 
 def test_the_pickle_of_a_large_tensor_is_small():
     assert len(ForkingPickler.dumps(taeda.zeros(1 << 20))) < 2000
+
+
+def test_a_quantized_tensor_travels_as_its_parts():
+    pytest.importorskip("taeda.quantization")  # which core does not need
+    x = taeda.quantize_per_tensor(taeda.tensor([0.5, -1.0, 2.0]), 0.25, 3, taeda.quint8)
+    made = pickle.loads(ForkingPickler.dumps(x))
+    assert made.int_repr().tolist() == x.int_repr().tolist() and made.dtype is taeda.quint8
+    assert (made.q_scale(), made.q_zero_point()) == (0.25, 3)
+
+
+def test_names_of_dimensions_are_refused():
+    with pytest.raises(RuntimeError, match="dimensions have names"):
+        ForkingPickler.dumps(taeda.ones(2, names=("a",)))
