@@ -59,7 +59,7 @@ def quantize_per_tensor(input: Any, scale: Any, zero_point: Any, dtype: Any) -> 
     is not above 0, and for a zero point out of range.
 
     >>> import taeda
-    >>> q = quantize_per_tensor(taeda.tensor([-1.0, 0.0, 1.26]), 0.5, 10, taeda.quint8)
+    >>> q = taeda.quantize_per_tensor(taeda.tensor([-1.0, 0.0, 1.26]), 0.5, 10, taeda.quint8)
     >>> q.int_repr().tolist(), q.dequantize().tolist()
     ([8, 10, 13], [-1.0, 0.0, 1.5])
     """
@@ -94,7 +94,7 @@ def quantize_per_tensor_dynamic(input: Tensor, dtype: Any, reduce_range: bool) -
     RuntimeError for no numbers, for NaN and infinite ones.
 
     >>> import taeda
-    >>> q = quantize_per_tensor_dynamic(taeda.tensor([0.0, 51.0]), taeda.quint8, False)
+    >>> q = taeda.quantize_per_tensor_dynamic(taeda.tensor([0.0, 51.0]), taeda.quint8, False)
     >>> q.q_scale(), q.q_zero_point()
     (0.2, 0)
     """
@@ -146,7 +146,7 @@ def quantize_per_channel(
 
     >>> import taeda
     >>> x = taeda.tensor([[1.0, 2.0], [1.0, 2.0]])
-    >>> q = quantize_per_channel(
+    >>> q = taeda.quantize_per_channel(
     ...     x, taeda.tensor([1.0, 0.5]), taeda.tensor([0, 0]), 0, taeda.qint8
     ... )
     >>> q.int_repr().tolist()
