@@ -11,35 +11,30 @@ int td_dual_level;
 td_forward_hooks td_forward;
 td_dispatcher_hooks td_dispatcher;
 
-static PyObject *change(uint8_t *flag, PyObject *on) /* what it was */
-{
-    int v = PyObject_IsTrue(on);
-    if (v < 0) return NULL;
-    PyObject *before = PyBool_FromLong(*flag);
-    *flag = (uint8_t)v;
-    return before;
-}
 static PyObject *get_grad_mode(PyObject *m, PyObject *unused)
 {
     return PyBool_FromLong(td_here.grad_mode);
 }
-static PyObject *set_grad_mode(PyObject *m, PyObject *on) { return change(&td_here.grad_mode, on); }
+static PyObject *set_grad_mode(PyObject *m, PyObject *on) /* what it was */
+{
+    int v = PyObject_IsTrue(on);
+    if (v < 0) return NULL;
+    PyObject *before = PyBool_FromLong(td_here.grad_mode);
+    td_here.grad_mode = (uint8_t)v;
+    return before;
+}
 static PyObject *get_inference_mode(PyObject *m, PyObject *unused)
 {
     return PyBool_FromLong(td_here.inference_mode);
 }
-static PyObject *change_bit(uint32_t *word, PyObject *args)
+static PyObject *set_layer_flag(PyObject *m, PyObject *args)
 {
     unsigned int bit;
     int on;
     if (!PyArg_ParseTuple(args, "Ip", &bit, &on)) return NULL;
-    int before = (*word & bit) != 0;
-    *word = on ? *word | bit : *word & ~bit;
+    int before = (td_here.layers & bit) != 0;
+    td_here.layers = on ? td_here.layers | bit : td_here.layers & ~bit;
     return PyBool_FromLong(before);
-}
-static PyObject *set_layer_flag(PyObject *m, PyObject *args)
-{
-    return change_bit(&td_here.layers, args);
 }
 /* both facts at once: a handler of a signal may raise between two calls */
 static PyObject *set_tracing(PyObject *m, PyObject *state)
@@ -49,10 +44,6 @@ static PyObject *set_tracing(PyObject *m, PyObject *state)
     td_here.layers = n ? td_here.layers | TD_LAYER_TRACE : td_here.layers & ~TD_LAYER_TRACE;
     td_here.noting = n == 2;
     Py_RETURN_NONE;
-}
-static PyObject *set_excluded_flag(PyObject *m, PyObject *args)
-{
-    return change_bit(&td_here.excluded, args);
 }
 static PyObject *get_layers(PyObject *m, PyObject *unused)
 {
@@ -177,8 +168,6 @@ static PyMethodDef methods[] = {
      "set_layer_flag(bit, on): a layer wants to see calls; returns before."},
     {"set_tracing", set_tracing, METH_O,
      "Tracers of this thread: 0 none, 1 some, 2 one that reads its calls from noted_calls."},
-    {"set_excluded_flag", set_excluded_flag, METH_VARARGS,
-     "set_excluded_flag(bit, on): hide a layer from calls; returns before."},
     {"get_layers", get_layers, METH_NOARGS, "Bits of the active layers."},
     {"get_excluded", get_excluded, METH_NOARGS, "Bits of the hidden layers."},
     {"_set_anomaly", set_anomaly, METH_O,

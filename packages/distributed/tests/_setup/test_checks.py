@@ -20,7 +20,7 @@ def test_an_engine_that_is_none():
         check_engine("undefined")
 
 
-@pytest.mark.skipif(taeda.cuda.is_available(), reason="a card is here")
+@pytest.mark.skipif(taeda.cuda.is_available(), reason="this refusal is of machines without a GPU")
 def test_nccl_without_a_card():
     with pytest.raises(dist.DistBackendError, match=r"NCCL's library|sees none"):
         check_engine("nccl")

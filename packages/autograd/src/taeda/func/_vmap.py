@@ -26,17 +26,17 @@ class _Mapping:
 
     def __init__(self, size: int, randomness: str) -> None:
         self.level = Level(next(_numbers), size, randomness)
+        self.shown = _core.Switches(show=TRANSFORM)  # also inside of a rule of another map
 
     def __enter__(self) -> Level:
         levels().append(self.level)
         _core.set_layer_flag(TRANSFORM, True)
-        # also inside of a rule of another map
-        self.hidden = _core.set_excluded_flag(TRANSFORM, False)
+        self.shown.__enter__()
         return self.level
 
     def __exit__(self, *raised: object) -> None:
         levels().remove(self.level)
-        _core.set_excluded_flag(TRANSFORM, self.hidden)
+        self.shown.__exit__(*raised)
         _core.set_layer_flag(TRANSFORM, bool(levels()))
 
 

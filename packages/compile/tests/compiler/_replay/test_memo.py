@@ -10,17 +10,6 @@ from custom_operators import Kernel, defined, tripled
 
 import taeda
 from taeda.compiler._replay.memo import Memo, Unlike
-from taeda.library import Library
-
-_numbers = itertools.count()
-
-
-@pytest.fixture
-def space():
-    """A namespace of its own."""
-    library = Library(f"memo{next(_numbers)}", "DEF")
-    yield library
-    library._destroy()
 
 
 def test_it_is_called_once_in_each_call(space):
@@ -160,7 +149,7 @@ def _series(space, f, kernel, calls=14):
     """What `f(op)` gives for the same numbers, as it is and compiled."""
     found = []
     for number, change in enumerate((lambda g: g, taeda.compile)):
-        op = defined(space, f"s{number}_{next(_numbers)}(Tensor x) -> Tensor", *kernel())
+        op = defined(space, f"s{number}(Tensor x) -> Tensor", *kernel())
         g = change(f(op))
         taeda.manual_seed(0)
         found.append([[t.tolist() for t in g(taeda.rand(3))] for _ in range(calls)])

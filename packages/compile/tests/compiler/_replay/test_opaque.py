@@ -10,18 +10,7 @@ from custom_operators import Kernel, defined, nothing, runs, same, tripled
 
 import taeda
 from taeda import Tensor
-from taeda.library import Library, custom_op
-
-_numbers = itertools.count()
-
-
-@pytest.fixture
-def space():
-    """A namespace of its own."""
-    library = Library(f"opaque{next(_numbers)}", "DEF")
-    yield library
-    library._destroy()
-
+from taeda.library import custom_op
 
 DTYPES = (taeda.float32, taeda.float64, taeda.bfloat16, taeda.complex64)
 

@@ -4,8 +4,6 @@ registrations end a graph.
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 import pytest
 from custom_operators import defined, nothing, runs, same, tripled
@@ -16,17 +14,7 @@ from taeda._library import table
 from taeda._library.low_level import scoped_library
 from taeda.autograd.function import once_differentiable
 from taeda.compiler import Stop
-from taeda.library import Library, custom_op
-
-_numbers = itertools.count()
-
-
-@pytest.fixture
-def space():
-    """A namespace of its own."""
-    library = Library(f"recorded{next(_numbers)}", "DEF")
-    yield library
-    library._destroy()
+from taeda.library import custom_op
 
 
 def _by_custom_op(space):

@@ -53,7 +53,6 @@ from taeda._native.core import (
     run_backward,
     save_for_node,
     set_apart,
-    set_excluded_flag,
     set_history,
     set_layer_flag,
     set_output_meta,
@@ -79,7 +78,7 @@ __all__ = [
     "op_rows", "parts_of", "promote", "python_node", "queue_callback", "queue_outer_callback",
     "rebase_history",
     "register_parameter_type", "register_rule", "row_flags", "rules_loading",
-    "run_backward", "save_for_node", "set_apart", "set_excluded_flag", "set_history",
+    "run_backward", "save_for_node", "set_apart", "set_history",
     "set_layer_flag", "set_output_meta", "set_parts", "set_tangent",
     "storage_address", "storage_owners", "sums_begun", "takes_part", "tangent_base", "unpack_saved",
 ]  # fmt: skip

@@ -65,10 +65,9 @@ def reduce_tensor(tensor: Tensor) -> tuple[Any, ...]:
             "cannot send a tensor that was computed from others and requires grad: its graph does not cross "
             "processes. Send tensor.detach() for the values alone"
         )
+    # parts travel as other tensors do, and names are refused
     if _core.parts_of(tensor) is not None or _core.names_of(tensor) is not None:
-        return _pickling.describe(
-            tensor
-        )  # its parts travel, as other tensors do; names are refused
+        return _pickling.describe(tensor)
     storage = None if tensor.device.type == "meta" else tensor.untyped_storage()
     state = dict(tensor.__dict__) or None
     facts = (tensor.dtype, *_pickling.facts(tensor), tensor.requires_grad, state)

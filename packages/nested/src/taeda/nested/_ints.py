@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import weakref
-from typing import Any
+from typing import Any, NoReturn
 
 from taeda import Tensor
 
@@ -16,14 +16,19 @@ _numbers = itertools.count(1)
 _known: dict[int, tuple[Any, NestedInt]] = {}
 
 
-def _refusing(what: str) -> Any:
-    """A method that refuses to take the lengths for one number."""
+def _refuse(size: NestedInt, what: str) -> NoReturn:
+    """TypeError for who takes the lengths for one number."""
+    raise TypeError(
+        f"{size!r} is the size of a ragged dimension, which stands for lengths that differ from row to "
+        f"row: it has no {what}. x.offsets().diff() has the lengths, x.values().shape[0] is their sum"
+    )
 
-    def method(self: NestedInt, *_: object) -> Any:
-        raise TypeError(
-            f"{self!r} is the size of a ragged dimension, which stands for lengths that differ from row to "
-            f"row: it has no {what}. x.offsets().diff() has the lengths, x.values().shape[0] is their sum"
-        )
+
+def _refusing(what: str) -> Any:
+    """A method that refuses."""
+
+    def method(self: NestedInt, *_: object) -> NoReturn:
+        _refuse(self, what)
 
     return method
 
@@ -73,7 +78,7 @@ class NestedInt(int):
         certain = 0 if sign in (">=", "<") else -1
         if isinstance(other, int) and not isinstance(other, NestedInt) and other <= certain:
             return above
-        return bool(_refusing(f"order by {sign}")(self))
+        _refuse(self, f"order by {sign}")
 
 
 for _name in (

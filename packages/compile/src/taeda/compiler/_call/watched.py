@@ -13,9 +13,9 @@ from typing import Any
 from taeda import Tensor, nn
 from taeda._core_api import programs as _core
 from taeda._core_api.calls import cast_weight, region, see_user_code, watch
+from taeda._core_api.runtime import Switches
 
 from .._arguments import tensors_in
-from .._graph.shown import shown
 from .._replay.joint import MOST_RESULTS, differentiated
 from .._signals import let_through
 from .._watch import collector
@@ -45,7 +45,7 @@ def _user_call(owner: Any, function: Any, args: Any, kwargs: Any) -> Any:
 
 def observed(observer: Observer, function: Any, args: Any, kwargs: Any) -> Any:
     """The result of the call, which `observer` watches."""
-    with shown():
+    with Switches(show=_core.TRACE):  # in a kernel, too, which hides what it calls
         return _observed(observer, function, args, kwargs)
 
 

@@ -35,7 +35,7 @@ from .steps import (
     layout_of,
 )
 
-__all__ = ["Recorder", "control", "mutated_places"]
+__all__ = ["Recorder", "control", "mutated_places", "read_by"]
 
 _RANDOM, _INPLACE = (_core.row_flags[f] for f in ("RANDOM", "INPLACE"))
 _flags = {text: flags for text, _, _, _, _, flags in _core.op_rows()}
@@ -511,6 +511,12 @@ class Recorder:
             step.outs = tuple(None if s is None else number(s) for s in step.outs)
             step.targets = tuple(number(s) for s in step.targets)
         return graph
+
+
+def read_by(op: str, args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The arguments that an operator only reads, by its schema."""
+    places = mutated_places(op)
+    return tuple(a for k, a in enumerate(args) if k not in places)
 
 
 def mutated_places(op: str) -> tuple[int, ...]:

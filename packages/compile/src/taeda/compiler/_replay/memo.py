@@ -19,11 +19,11 @@ from typing import Any
 import taeda
 from taeda import Tensor
 from taeda._core_api import programs as _core
+from taeda._core_api.runtime import Switches
 
 from .._arguments import tensors_in
 from .._graph.bits import contents, same
-from .._graph.recorder import mutated_places
-from .._graph.shown import shown
+from .._graph.recorder import mutated_places, read_by
 from .._signals import let_through
 from .rehearsal import twin
 
@@ -96,7 +96,7 @@ def given(*, traced: bool = False) -> Iterator[None]:
 
 @contextmanager
 def _entered(tracer: Any) -> Iterator[None]:
-    with shown():
+    with Switches(show=_core.TRACE):  # in a kernel, too, which hides what it calls
         _core.tracers.push(tracer)
         try:
             yield
@@ -159,8 +159,7 @@ class Memo:
     def take(self, op: str, args: tuple[Any, ...], run: Run) -> Any:
         """Make a call of the program, and keep what came of it."""
         keeping, _here.keeping = _here.keeping, None  # what the kernel calls is its own affair
-        places = mutated_places(op)
-        read = _read(args, places)
+        places, read = mutated_places(op), read_by(op, args)
         before, others = contents(args), contents(read)
         states = [(g, g.get_state()) for g in _generators(args)]
         made, raised = None, None
@@ -228,10 +227,6 @@ def _generators(args: tuple[Any, ...]) -> list[Any]:
     found = [taeda.default_generator, *(a for a in args if isinstance(a, taeda.Generator))]
     found += [taeda.cuda.default_generators[index] for index in devices]
     return list({id(g): g for g in found}.values())
-
-
-def _read(args: tuple[Any, ...], places: tuple[int, ...]) -> tuple[Any, ...]:
-    return tuple(a for k, a in enumerate(args) if k not in places)
 
 
 def _kept(op: str, made: Any) -> list[Any]:

@@ -20,7 +20,7 @@ from taeda._core_api import programs as _core
 
 from .._arguments import tensors_in
 from .._graph.bits import contents, same
-from .._graph.recorder import Recorder, mutated_places
+from .._graph.recorder import Recorder, mutated_places, read_by
 
 if TYPE_CHECKING:
     from .session import Run
@@ -49,9 +49,8 @@ class ProgramRecorder(Recorder):
     def run_custom(self, op: str, args: tuple[Any, ...], run: Callable[[], Any]) -> Any:
         """The kernel, of which the run sees nothing but what it did to tensors."""
         with self._run.as_it_is():
-            places = mutated_places(op)
-            read = tuple(a for k, a in enumerate(args) if k not in places)
-            before, written = contents(read), tuple(args[k] for k in places)
+            read, written = read_by(op, args), tuple(args[k] for k in mutated_places(op))
+            before = contents(read)
             layouts = _layouts(written)
             age = _core.next_age()
             try:
