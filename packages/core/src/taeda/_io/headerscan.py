@@ -27,11 +27,13 @@ _HALVES = codecs.getencoder("utf-16-le")
 _WINDOW = 1 << 20
 _FACTOR = 20  # bytes that the objects of a header take, for each of its own
 _LONGEST = 1 << 16  # bytes of one entry, or of a name that is taken at once
-_TEXT = rb'"(?:[^"\\\x00-\x1f]++|\\.)*+"'
+# In a repeated group the alternative that fails at its first byte stands last: Python before 3.11.5
+# goes on where the last alternative stopped, though it failed.
+_TEXT = rb'"(?:\\.|[^"\\\x00-\x1f]++)*+"'
 _MEMBER = re.compile(rb"\s*+(" + _TEXT + rb")\s*+:\s*+")
-_ENTRY = re.compile(rb"\{(?:[^{}\"]++|" + _TEXT + rb")*+\}")
+_ENTRY = re.compile(rb"\{(?:" + _TEXT + rb"|[^{}\"]++)*+\}")
 _METADATA = re.compile(rb"\{\s*+")
-_PART_OF_TEXT = re.compile(rb'(?:[^"\\\x00-\x1f]++|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+')
+_PART_OF_TEXT = re.compile(rb'(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})|[^"\\\x00-\x1f]++)*+')
 _NEXT = re.compile(rb"\s*+([,}])")
 
 
