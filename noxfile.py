@@ -156,6 +156,13 @@ SESSIONS = (
         "python tools/hold/gates.py {}", needs=("core",)),
     row("frozen", "A program that PyInstaller froze runs where no Python is: it trains, saves, compiles, and finds what lies beside the modules.",
         "python tools/ship/frozen.py {}", wheels=True, groups=("frozen",)),
+    row("wheels", "Build all wheels and an index; install from it offline, train a few steps, uninstall: nothing stays. `-- --cuda --arch 80 90` for a wheel of kernels compiled for these devices, too.",
+        "python tools/ship/clean_installs.py dist {}", needs=(), groups=("build", "pip")),
+    row("tutorial", "From nothing to a wheel: every command of docs/tutorial-custom-op.md, with wheels built here.",
+        "python tools/ship/clean_installs.py dist", "python tools/ship/tutorial.py docs/tutorial-custom-op.md --wheels dist",
+        needs=(), groups=("build", "pip")),
+    row("gpu-check", "What `tools/gpu_check.sh` asks a machine with an NVIDIA device, tried whole on the stand-in driver.",
+        "bash tools/gpu_check.sh build/gpu-check", groups=("demo",), env={"DRY": "1", "PYTHON": "{bin}/python"}),
     row("release", "Rehearse a release: versions, notes, files built twice with the same bytes, installation, on every Python. `-- --once`.",
         "python tools/ship/release.py {}", needs=(), groups=("build", "release", "uv")),
     row("install", "The README's install lines work in fresh environments, with pip and uv. `-- --first` for the one that installs all.",
@@ -286,14 +293,6 @@ def abi(session: nox.Session) -> None:
     session.run("pytest", "-p", "no:cacheprovider", *tests, env={**built, **other})
 
 
-@nox.session
-def tutorial(session: nox.Session) -> None:
-    """From nothing to a wheel: every command of docs/tutorial-custom-op.md, with wheels built here."""
-    wheels(session)
-    page = "docs/tutorial-custom-op.md"
-    session.run("python", "tools/ship/tutorial.py", page, "--wheels", str(ROOT / "dist"))
-
-
 @nox.session(name="device-text")
 def device_text(session: nox.Session) -> None:
     """The lines of the kernel tables, compiled as device text, give the processor's bits.
@@ -305,14 +304,6 @@ def device_text(session: nox.Session) -> None:
         session.run("pytest", "packages/core/tests/cuda/test_blas.py", "-k", "real")
         session.run("python", "tools/cuda/device_text.py", "--sass")
     session.run("python", "tools/cuda/device_text.py", *session.posargs)
-
-
-@nox.session(name="gpu-check")
-def gpu_check(session: nox.Session) -> None:
-    """What `tools/gpu_check.sh` asks a machine with an NVIDIA device, tried whole on the stand-in driver."""
-    install(session, *NAMES, extra_groups=("demo",))
-    env = {"DRY": "1", "PYTHON": str(Path(session.bin) / "python")}
-    session.run("bash", "tools/gpu_check.sh", "build/gpu-check", external=True, env=env)
 
 
 @nox.session(name="c-tests")
@@ -342,44 +333,6 @@ def neighbours(session: nox.Session) -> None:
         session.run("python", "tools/try/suites.py", "--get", *session.posargs[1:])
         return
     session.run("python", "tools/try/neighbours.py", *(session.posargs or ["--strict"]))
-
-
-@nox.session
-def wheels(session: nox.Session) -> None:
-    """Build all wheels and an index; install from it offline, train a few steps, uninstall: nothing stays.
-    `-- --cuda --arch 80 90` also builds a wheel of kernels compiled for these devices, and installs it.
-    """
-    session.install(*groups("build"), "pip")
-    dist = ROOT / "dist"
-    shutil.rmtree(dist, ignore_errors=True)
-    for what in ("build", "needs", "index"):
-        session.run("python", "tools/ship/wheelhouse.py", what, str(dist), silent=True)
-    for source in (
-        ("--no-index", "--find-links", str(dist), "--find-links", str(dist / "needs")),
-        ("--index-url", (dist / "simple").as_uri()),
-    ):
-        clean = ROOT / session.create_tmp() / "clean"
-        session.run("python", "-m", "venv", "--clear", str(clean))
-        python = str(clean / "bin" / "python")
-        # isolated: what pip is set up to look at elsewhere does not help
-        pip = (python, "-m", "pip", "--isolated", "install", "--quiet")
-        session.run(*pip, *source, "taeda", external=True)
-        with session.chdir(clean):  # away from the checkout, so that nothing comes from its sources
-            session.run(python, str(ROOT / "tools" / "ship" / "smoke.py"), external=True)
-            session.run(python, "-m", "taeda", "--test", external=True)
-            if "--cuda" in session.posargs and source[0] == "--no-index":
-                wheel_of_cubins(session, python, dist)
-            session.run(python, str(ROOT / "tools" / "ship" / "uninstalled.py"), external=True)
-
-
-def wheel_of_cubins(session: nox.Session, python: str, dist: Path) -> None:
-    """Kernels as a wheel in `dist`, compiled without a device, and installed beside the core that made them."""
-    words = session.posargs[session.posargs.index("--cuda") + 1 :]
-    pip = (python, "-m", "pip", "install", "--quiet")
-    session.run(*pip, *groups("nvrtc"), external=True)
-    session.run(python, "-m", "taeda.cuda.warm", *words, "--wheel", str(dist), external=True)
-    session.run(*pip, "--no-index", "--find-links", str(dist), "taeda-cuda-cubins", external=True)
-    session.run(python, "-m", "pip", "check", external=True)
 
 
 @nox.session

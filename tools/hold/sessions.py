@@ -81,7 +81,8 @@ def declare(given: Row) -> None:
         if given.sanitizer:
             env |= sanitized(session)
         for command in given.commands:
-            session.run(*words(command, session.posargs, filled), env=env)
+            outside = command.startswith("bash ")  # every other program is the environment's
+            session.run(*words(command, session.posargs, filled), env=env, external=outside)
 
     run.__doc__ = given.doc
     run.__name__ = given.name.replace("-", "_")

@@ -115,7 +115,7 @@ PyObject *td_add(PyObject *a, PyObject *b)
 /* ---- saved tensors of custom Functions: the same checks as those of built-in operations ---- */
 static void saved_free(PyObject *capsule)
 {
-    Saved *s = PyCapsule_GetPointer(capsule, "taeda.saved");
+    Saved *s = PyCapsule_GetPointer(capsule, TD_SAVED_CAPSULE);
     td_saved_clear(s);
     PyMem_Free(s);
 }
@@ -136,15 +136,22 @@ static PyObject *save(PyObject *m, PyObject *args)
         PyMem_Free(s);
         return NULL;
     }
-    return PyCapsule_New(s, "taeda.saved", saved_free);
+    return PyCapsule_New(s, TD_SAVED_CAPSULE, saved_free);
 }
 
 static PyObject *unpack(PyObject *m, PyObject *args)
 {
     PyObject *node, *capsule;
     if (!PyArg_ParseTuple(args, "O!O", NodeT, &node, &capsule)) return NULL;
-    Saved *s = PyCapsule_GetPointer(capsule, "taeda.saved");
+    Saved *s = PyCapsule_GetPointer(capsule, TD_SAVED_CAPSULE);
     return s ? td_unpack((Node *)node, s) : NULL;
+}
+
+static PyObject *raw_saved(PyObject *m, PyObject *args)
+{
+    PyObject *node, *list;
+    if (!PyArg_ParseTuple(args, "O!O!", NodeT, &node, &PyList_Type, &list)) return NULL;
+    return td_raw_saved((Node *)node, list);
 }
 
 static PyMethodDef methods[] = {
@@ -158,6 +165,7 @@ static PyMethodDef methods[] = {
     {"set_output_meta", set_meta, METH_VARARGS, "Shape and dtype of a node's output."},
     {"save_for_node", save, METH_VARARGS, "Keep a tensor, with its version."},
     {"unpack_saved", unpack, METH_VARARGS, "Give a kept tensor back, checked."},
+    {"raw_saved", raw_saved, METH_VARARGS, "A SavedTensor for each of a list of kept tensors."},
     {"register_rule", td_register_rule, METH_VARARGS,
      "Register a derivative rule; see taeda.autograd.rules."},
     {"rules_loading", td_rules_loading, METH_O,

@@ -255,9 +255,9 @@ static int fill(PyObject *m)
     td_load_fast_rules();
     if (td_add_errors(m) < 0 || td_add_flags(m) < 0 || td_add_constants(m) < 0 ||
         td_add_device(m) < 0 || td_add_switches(m) < 0 || td_add_size(m) < 0 ||
-        td_add_node_type(m) < 0 || td_add_tensor_type(m) < 0 || td_add_generator(m) < 0 ||
-        td_add_operator(m) < 0 || td_add_program(m) < 0 || td_add_cuda(m) < 0 ||
-        PyModule_AddStringConstant(m, "cpu_capability", capability()) < 0)
+        td_add_node_type(m) < 0 || td_add_saved_tensor(m) < 0 || td_add_tensor_type(m) < 0 ||
+        td_add_generator(m) < 0 || td_add_operator(m) < 0 || td_add_program(m) < 0 ||
+        td_add_cuda(m) < 0 || PyModule_AddStringConstant(m, "cpu_capability", capability()) < 0)
         return -1;
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         if (PyModule_AddFunctions(m, tables[i]) < 0) return -1;

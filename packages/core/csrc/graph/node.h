@@ -110,6 +110,16 @@ void td_node_dealloc(PyObject *node); /* these three: node.c */
 int td_node_traverse(PyObject *node, visitproc visit, void *arg);
 int td_node_clear(PyObject *node);
 
+/* saved_tensor.c */
+int td_add_saved_tensor(PyObject *module);
+/* what the node keeps under `_saved_self` or `_raw_saved_self`; NULL without an exception if none
+ */
+PyObject *td_kept(Node *n, const char *name);
+PyObject *td_node_dir(PyObject *node, PyObject *unused); /* its __dir__ */
+/* a SavedTensor for each capsule of a custom Function's list */
+PyObject *td_raw_saved(Node *n, PyObject *list);
+#define TD_SAVED_CAPSULE "taeda.saved"
+
 /* saved.c */
 int td_save(Saved *s, PyTensor *p, int key, int index); /* an argument */
 /* an argument that is about to be overwritten */
@@ -123,6 +133,9 @@ PyObject *td_unpack(const Node *n, Saved *s);
 /* the same, but a number that stood for a tensor is that number */
 PyObject *td_unpack_argument(const Node *n, Saved *s);
 void td_saved_clear(Saved *s);
+/* Let what `hook` makes of it stand for the tensor. 0, or -1 with an exception and all as it was.
+ */
+int td_saved_hooks(const Node *n, Saved *s, PyObject *hook, PyObject *unpack);
 /* owned; NULL with an exception */
 td_tensor *td_facts(int ndim, const int64_t *sizes, const int64_t *strides, int64_t offset,
                     td_dtype dtype);

@@ -149,35 +149,26 @@ static PyObject *node_output_facts(PyObject *o, PyObject *number)
 }
 static PyObject *node_outputs(PyObject *o, void *c) { return PyLong_FromLong(((Node *)o)->nouts); }
 
-/* grad_fn._saved_self, ._saved_result, ._saved_dim: what the node keeps */
 static PyObject *node_getattr(PyObject *o, PyObject *name)
 {
     PyObject *found = PyObject_GenericGetAttr(o, name);
+    if (found || !PyErr_ExceptionMatches(PyExc_AttributeError)) return found;
     Node *n = (Node *)o;
     const char *text = PyUnicode_AsUTF8AndSize(name, NULL);
-    if (!found && text && n->kind == TD_NODE_PYTHON && n->py &&
-        PyErr_ExceptionMatches(PyExc_AttributeError)) {
-        PyErr_Clear();
+    if (!text) return NULL;
+    PyErr_Clear(); /* not an ordinary attribute: look among what it keeps */
+    if ((found = td_kept(n, text)) || PyErr_Occurred()) return found;
+    if (n->kind == TD_NODE_PYTHON && n->py)
         return PyObject_GetAttr(n->py, name); /* what forward() put on ctx */
-    }
-    if (found || !text || strncmp(text, "_saved_", 7) || n->kind != TD_NODE_OP) return found;
-    PyErr_Clear(); /* not an ordinary attribute: look among the saved values */
-    text += 7;
-    for (int i = 0; i < n->nsaved; i++) {
-        Saved *s = &n->saved[i];
-        const char *own = s->key >= TD_KEY_RESULT ? "result" : n->schema->params[s->key].name;
-        if (!s->facts_only && !strncmp(own, text, strlen(own)) &&
-            (!text[strlen(own)] || s->key >= TD_KEY_RESULT))
-            return td_unpack_argument(n, s);
-    }
-    for (int k = 0; n->args && k < n->schema->nparams; k++)
-        if (!strcmp(n->schema->params[k].name, text)) return Py_NewRef(PyTuple_GetItem(n->args, k));
-    return PyErr_Format(PyExc_AttributeError, "%R keeps nothing of the name %U", o, name);
+    if (!strncmp(text, "_saved_", 7) || !strncmp(text, "_raw_saved_", 11))
+        return PyErr_Format(PyExc_AttributeError, "%R keeps nothing of the name %U", o, name);
+    return PyObject_GenericGetAttr(o, name);
 }
 
 static PyMethodDef methods[] = {
     {"name", node_name, METH_NOARGS, "The name of the derivative: 'MulBackward0'."},
     {"_output_facts", node_output_facts, METH_O, "Shape, dtype and device of a result."},
+    {"__dir__", td_node_dir, METH_NOARGS, "Names of its attributes and of what it keeps."},
     {"_sequence_nr", node_seq, METH_NOARGS, "Order of creation."},
     {0}};
 static PyGetSetDef fields[] = {

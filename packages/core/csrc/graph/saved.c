@@ -43,32 +43,49 @@ static PyObject *wrap_alias(const td_tensor *t)
     return td_wrap(alias);
 }
 
-/* From now on what the hook made stands for the tensor, whose memory is let go. */
-static int pack(Saved *s)
+/* What a pack hook makes of the tensor; NULL with an exception. The hook may do anything: leave the
+ * context that it is of, or free the graph. */
+static PyObject *packed_by(const Saved *s, PyObject *hook)
 {
-    td_tensor *facts;
-    /* both now: the hook may leave its own context */
-    PyObject *hook = Py_NewRef(td_here.pack_hook);
-    s->unpack = Py_XNewRef(td_here.unpack_hook);
+    td_tensor *seen;
+    TD_PY(td_tensor_alias(&seen, s->t));
+    uint32_t before = td_version_of(seen);
     PyObject *argument =
         s->packed ? td_dispatcher.below(td_detach_function(), s->packed) : wrap_alias(s->t);
-    td_status status;
-    Py_CLEAR(s->packed);
-    uint32_t before = td_version_of(s->t);
-    s->packed = argument ? PyObject_CallFunctionObjArgs(hook, argument, NULL) : NULL;
+    Py_INCREF(hook);
+    PyObject *made = argument ? PyObject_CallFunctionObjArgs(hook, argument, NULL) : NULL;
     Py_DECREF(hook);
     Py_XDECREF(argument);
-    if (!s->packed) return -1;
-    if (td_version_of(s->t) != before) {
+    if (made && td_version_of(seen) != before) {
         PyErr_SetString(PyExc_RuntimeError,
                         "A saved tensor pack hook is modifying its input in place. Hooks must not "
                         "write into the tensor that they are given: copy it first");
-        return -1;
+        Py_CLEAR(made);
     }
-    if ((status = facts_of(&facts, s->t))) return td_raised(status);
+    td_tensor_free(seen);
+    return made;
+}
+
+/* From now on what a hook made (taken over) stands for the tensor, whose memory is let go. */
+static int replace(Saved *s, PyObject *made, PyObject *unpack)
+{
+    td_tensor *facts;
+    td_status status = facts_of(&facts, s->t);
+    if (status) return Py_DECREF(made), td_raised(status);
     td_tensor_free(s->t);
     s->t = facts;
+    Py_XSETREF(s->packed, made);
+    s->unpack = Py_XNewRef(unpack);
     return 0;
+}
+
+static int pack(Saved *s)
+{
+    PyObject *unpack = Py_XNewRef(td_here.unpack_hook); /* now: the hook may leave its context */
+    PyObject *made = packed_by(s, td_here.pack_hook);
+    int status = made ? replace(s, made, unpack) : -1;
+    Py_XDECREF(unpack);
+    return status;
 }
 
 int td_save_tangent(Saved *s, PyTensor *p, int copied)
@@ -258,17 +275,44 @@ static int set_origin(PyTensor *p, Node *owner, const Saved *s)
     return 0;
 }
 
+static PyObject *freed(void)
+{
+    return PyErr_Format(
+        PyExc_RuntimeError,
+        "Trying to backward through the graph a second time (or directly access saved tensors "
+        "after they have already been freed). Saved intermediate values of the graph are freed "
+        "when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to "
+        "backward through the graph a second time or if you need to access saved tensors after "
+        "calling backward.");
+}
+
+static int takes_hooks(const Node *n, const Saved *s)
+{
+    if (s->undefined)
+        PyErr_SetString(PyExc_RuntimeError,
+                        "Calling register_hooks on a saved tensor with value None is forbidden");
+    else if (!s->t) freed();
+    else if (s->unpack)
+        PyErr_SetString(PyExc_RuntimeError,
+                        "Calling register_hooks on a saved tensor whose hooks have already been "
+                        "set. Hint: only one pair of hooks is allowed at a time");
+    else if (td_version_of(s->t) != s->version) modified(n, s);
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+int td_saved_hooks(const Node *n, Saved *s, PyObject *hook, PyObject *unpack)
+{
+    if (takes_hooks(n, s) < 0) return -1;
+    PyObject *made = packed_by(s, hook);
+    if (!made) return -1;
+    if (takes_hooks(n, s) < 0) return Py_DECREF(made), -1; /* the hook may have freed the graph */
+    return replace(s, made, unpack);
+}
+
 PyObject *td_unpack(const Node *n, Saved *s)
 {
     if (s->undefined) return Py_NewRef(Py_None);
-    if (!s->t)
-        return PyErr_Format(
-            PyExc_RuntimeError,
-            "Trying to backward through the graph a second time (or directly access saved tensors "
-            "after they have already been freed). Saved intermediate values of the graph are freed "
-            "when you call .backward() or autograd.grad(). Specify retain_graph=True if you need "
-            "to backward through the graph a second time or if you need to access saved tensors "
-            "after calling backward.");
+    if (!s->t) return freed();
     if (!s->unpack && td_version_of(s->t) != s->version) return modified(n, s);
     if (s->leaf && !s->unpack) return Py_NewRef((PyObject *)s->leaf);
     Node *owner = s->key >= TD_KEY_RESULT && s->requires_grad ? (Node *)n : s->node;

@@ -93,6 +93,12 @@ class FunctionCtx:
             )
         return tuple(None if s is None else _core.unpack_saved(node, s) for s in self._saved)
 
+    @property
+    def _raw_saved_tensors(self) -> tuple[Any, ...]:
+        """The tensors of save_for_backward as SavedTensor, on each of which a program may set hooks."""
+        node = None if self._node is None else self._node()
+        return () if node is None else _core.raw_saved(node, self._saved)
+
     # ---- what the engine calls ----
 
     def _name(self) -> str:
@@ -102,7 +108,7 @@ class FunctionCtx:
     def _release(self) -> None:
         if self._saved:
             self._freed = True
-        self._saved = []
+        self._saved.clear()  # this very list, which a SavedTensor looks into
 
     def _run_backward(self, *gradients: Any) -> tuple[Any, ...]:
         assert self._function is not None
