@@ -7,8 +7,8 @@ import sys
 import pytest
 
 
-def run(code):
-    subprocess.run([sys.executable, "-c", code], check=True)
+def run(code, *arguments):
+    subprocess.run([sys.executable, "-c", code, *arguments], check=True)
 
 
 def test_modules_are_ours_and_stay_what_they_are():
@@ -282,3 +282,46 @@ import taeda
 taeda.install_as_torch()
 assert 'torchao' not in sys.modules
 """)
+
+
+def test_text_of_graphs_and_of_quantized_tensors_says_torch(tmp_path):
+    pytest.importorskip("taeda.fx")
+    run(
+        """
+import sys, taeda
+taeda.install_as_torch()
+import torch
+from torch import nn
+
+class Model(nn.Module):
+    def forward(self, x, torch_=2):
+        return torch.relu(x).to(torch.float64) + 1
+
+traced = torch.fx.symbolic_trace(Model())
+assert 'torch.relu(x)' in traced.code and 'torch.float64' in traced.code and 'taeda' not in traced.code
+assert 'target=torch.relu' in str(traced.graph)
+assert traced(-torch.ones(2)).tolist() == [1, 1]
+space = {'torch': torch}
+exec(traced.code, space)
+assert space['forward'](traced, torch.ones(2)).tolist() == [2, 2]
+
+def named(torch):
+    return torch + 1
+
+assert torch.fx.symbolic_trace(named)(torch.ones(1)).item() == 2
+traced.to_folder(sys.argv[1], 'Kept')
+assert str(torch.ops.aten.add.Tensor) == 'aten.add.Tensor'
+x = torch.quantize_per_tensor(torch.ones(2), 0.1, 0, torch.qint8)
+assert str(x.qscheme()) == 'torch.per_tensor_affine' and 'taeda' not in str(x)
+""",
+        str(tmp_path / "kept"),
+    )
+    run(
+        """
+import sys, taeda
+sys.path.insert(0, sys.argv[1])
+from kept import Kept
+assert Kept()(-taeda.ones(2)).tolist() == [1, 1] and 'torch' not in sys.modules
+""",
+        str(tmp_path),
+    )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import taeda
 
-from ._names import Namespace, qualified_name, resolve
+from ._names import Namespace, qualified_name, resolve, shown
 from .node import Node
 
 if TYPE_CHECKING:
@@ -105,11 +105,14 @@ def generate(
     verbose: bool = False,
     transform: TransformBody | None = None,
     form: CodeGen | None = None,
+    lasting: bool = False,
 ) -> PythonCode:
-    """The function `forward` that computes what the graph says."""
+    """The function `forward` that computes what the graph says. `lasting` text says taeda in every
+    process; else it says torch where `install_as_torch` was called.
+    """
     form = copy.copy(form) if form is not None else CodeGen()
     form.root = root
-    writer = _Writer(graph, root, verbose, form)
+    writer = _Writer(graph, root, verbose, form, lasting)
     lines = writer.body()
     if transform is not None:
         lines = transform(lines)
@@ -122,11 +125,15 @@ def generate(
 class _Writer:
     """One function under way: its parameters, the globals it names."""
 
-    def __init__(self, graph: Graph, root: str, verbose: bool, form: CodeGen) -> None:
+    def __init__(
+        self, graph: Graph, root: str, verbose: bool, form: CodeGen, lasting: bool
+    ) -> None:
         self.graph, self.root, self.verbose, self.form = graph, root, verbose, form
+        self.said = str if lasting else shown
         self.parameters: list[str] = []
         self.globals: dict[str, Any] = {
             "taeda": taeda,
+            self.said("taeda"): taeda,
             "device": taeda.device,
             "inf": math.inf,
             "nan": math.nan,
@@ -218,7 +225,7 @@ class _Writer:
         """The text that stands for a function: its dotted name if it is ours, else a global of its own."""
         name = qualified_name(target)
         if name is not None and name.startswith("taeda.") and resolve(name) is target:
-            return name
+            return self.said(name)
         if name is not None and "." not in name:
             return name  # Python's own
         return self.named(
@@ -239,7 +246,7 @@ class _Writer:
         if isinstance(kind, type) and kind.__module__ == "builtins" and "[" not in repr(kind):
             return kind.__name__
         if kind is taeda.Tensor:
-            return "taeda.Tensor"
+            return self.said("taeda.Tensor")
         return self.named(kind, "type")
 
     # ---- values ----
@@ -286,7 +293,7 @@ class _Writer:
         if isinstance(value, taeda.device):
             return repr(value)
         if isinstance(value, (taeda.dtype, taeda.layout, taeda.memory_format)):
-            return f"taeda.{str(value).rpartition('.')[2]}"  # which may say torch, see install_as_torch
+            return self.said(f"taeda.{str(value).rpartition('.')[2]}")
         if callable(value):
             return self.function(value)
         return self.named(value, f"{type(value).__name__}_value")

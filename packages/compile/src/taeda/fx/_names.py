@@ -11,10 +11,11 @@ import sys
 from typing import Any
 
 import taeda
+from taeda._core_api.names import library_name
 
-__all__ = ["Namespace", "qualified_name", "resolve"]
+__all__ = ["Namespace", "qualified_name", "resolve", "shown"]
 
-_RESERVED = {"taeda", "inf", "nan", "NoneType", "device", "self", "_operator"}
+_RESERVED = {"taeda", "torch", "inf", "nan", "NoneType", "device", "self", "_operator"}
 _PLACES = (
     "taeda",
     "taeda.nn.functional",
@@ -119,6 +120,12 @@ def qualified_name(function: Any) -> str | None:
         if place and _found(place, name) is function:
             return f"{place}.{name}"
     return None
+
+
+def shown(name: str) -> str:
+    """A dotted name as text shows it: torch.relu for taeda.relu, where taeda goes by that name."""
+    head, dot, tail = name.partition(".")
+    return f"{library_name()}{dot}{tail}" if head == "taeda" else name
 
 
 def _found(place: str, name: str) -> Any:

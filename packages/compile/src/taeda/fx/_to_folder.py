@@ -90,7 +90,7 @@ class _Text:
     # ---- code ----
 
     def _forward(self, module: GraphModule) -> str:
-        code = module.graph.python_code("self")
+        code = module.graph.python_code("self", lasting=True)
         for name, value in code.globals.items():
             self._import(name, value)
         return "".join(f"    {line}\n" if line else "\n" for line in code.src.splitlines())

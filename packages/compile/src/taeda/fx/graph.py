@@ -299,13 +299,16 @@ class Graph:
         """
         _lint.lint(self)
 
-    def python_code(self, root_module: str, *, verbose: bool = False) -> PythonCode:
+    def python_code(
+        self, root_module: str, *, verbose: bool = False, lasting: bool = False
+    ) -> PythonCode:
         """The Python function that the graph stands for: `src`, and the `globals` it needs.
 
         `root_module` is what the module is called in it, "self" in a method. `verbose` notes as
-        comments where each node was recorded.
+        comments where each node was recorded. `lasting` text says taeda though this process calls it
+        torch (`install_as_torch`).
         """
-        return generate(self, root_module, verbose, self._transform, self._codegen)
+        return generate(self, root_module, verbose, self._transform, self._codegen, lasting)
 
     def set_codegen(self, codegen: CodeGen) -> None:
         """Let `codegen` say how the function is called and what it returns. Needs a recompile to act."""

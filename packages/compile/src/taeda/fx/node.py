@@ -383,9 +383,10 @@ def target_text(target: Any) -> str:
     """A function by its public name, a path as it is."""
     if isinstance(target, str):
         return target
-    from ._names import qualified_name
+    from ._names import qualified_name, shown
 
-    return qualified_name(target) or repr(target)
+    name = qualified_name(target)
+    return shown(name) if name else repr(target)
 
 
 def is_builtin(name: str) -> bool:

@@ -21,6 +21,7 @@ _VALUES = (
     "Size",
     "layout",
     "memory_format",
+    "qscheme",
     "Generator",
     "finfo",
     "iinfo",
@@ -32,10 +33,10 @@ def say_torch() -> None:
     taeda = importlib.import_module("taeda")
     for name in _VALUES:
         getattr(taeda, name).__module__ = "torch"
-    for name in ("dtype", "layout", "memory_format", "Size"):
+    for name in ("dtype", "layout", "memory_format", "qscheme", "Size"):
         kind = getattr(taeda, name)
         kind.__repr__ = kind.__str__ = _under_torch(kind.__repr__)
-    for name in ("dtype", "layout", "memory_format"):
+    for name in ("dtype", "layout", "memory_format", "qscheme"):
         copyreg.pickle(getattr(taeda, name), _as_named)
     copyreg.pickle(taeda.Size, _as_size)
     copyreg.pickle(taeda.device, _as_device)
