@@ -30,3 +30,14 @@ def test_what_is_refused():
     for name in ("weight", "bias"):
         with pytest.raises(NotImplementedError):
             getattr(quantized.WeightedQuantizedModule(), name)()
+
+
+def test_the_text_of_a_layer_leaves_its_packed_weights_out():
+    from taeda.ao.nn.quantized import Embedding, Linear
+    from taeda.ao.nn.quantized.dynamic import LSTM, GRUCell
+
+    layers = Linear(3, 2), Embedding(3, 4), LSTM(3, 2), GRUCell(2, 2)
+    for layer in layers:
+        assert repr(layer).count("\n") == 0 and "tensor(" not in repr(layer)
+    layers[0].add_module("other", taeda.nn.ReLU())
+    assert "(other): ReLU()" in repr(layers[0])

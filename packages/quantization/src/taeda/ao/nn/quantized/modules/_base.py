@@ -15,10 +15,21 @@ from ..._weights import (
     require_qconfig,
 )
 
-__all__ = ["LinearPackedParams", "WeightedQuantizedModule", "hide_vals"]
+__all__ = ["HidesPacked", "LinearPackedParams", "WeightedQuantizedModule", "hide_vals"]
 
 
-class WeightedQuantizedModule(nn.Module):
+class HidesPacked(nn.Module):
+    """A module whose text leaves out what it keeps its packed weights in."""
+
+    _hidden: tuple[str, ...] = ("_packed_params",)
+
+    def __repr__(self) -> str:
+        if any(name not in self._hidden for name in self._modules):
+            return super().__repr__()  # somebody added a child
+        return f"{self._get_name()}({self.extra_repr()})"
+
+
+class WeightedQuantizedModule(HidesPacked):
     """A layer with a weight in integers: `weight()` and `bias()` give them, `set_weight_bias` sets them,
     `from_float` makes one of an observed float layer.
 

@@ -9,7 +9,7 @@ from taeda import Tensor, nn
 from taeda.quantization._parts import Quantized, parts_of
 
 from ..._weights import quantized_weight
-from ._base import hide_vals
+from ._base import HidesPacked, hide_vals
 
 __all__ = ["Embedding", "EmbeddingBag", "EmbeddingPackedParams"]
 
@@ -97,7 +97,7 @@ class EmbeddingPackedParams(nn.Module):
         return repr(self._packed_weight)
 
 
-class Embedding(nn.Module):
+class Embedding(HidesPacked):
     """Rows of a weight of 8 or 4 bits, as floats.
 
     Args:

@@ -15,6 +15,7 @@ from taeda.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_
 from taeda.quantization import _kernels
 
 from ...._weights import quantized_weight
+from ...modules._base import HidesPacked
 
 __all__ = ["GRU", "LSTM", "GRUCell", "LSTMCell", "RNNCell"]
 
@@ -110,8 +111,10 @@ def _rnn(function: Callable[[Tensor], Tensor]) -> Any:
     return step
 
 
-class _Layers(nn.Module):
+class _Layers(HidesPacked):
     """Layers, directions and steps."""
+
+    _hidden = ("_all_weight_values",)
 
     _step: Any
     _gates: int
@@ -309,8 +312,10 @@ class GRU(_Layers):
         return made, last[0]
 
 
-class _Cell(nn.Module):
+class _Cell(HidesPacked):
     """One step."""
+
+    _hidden = ("_packed",)
 
     _gates: int
     _states: int
