@@ -206,7 +206,8 @@ class Tracer(TracerBase):
             inspect.Parameter.VAR_KEYWORD: "**",
         }
         default = () if p.default is inspect.Parameter.empty else (self.create_arg(p.default),)
-        kind = None if p.annotation is inspect.Parameter.empty else p.annotation
+        says_nothing = p.annotation in (inspect.Parameter.empty, Any, "Any")
+        kind = None if says_nothing else p.annotation
         if p.name in given and p.kind not in stars and is_tree(given[p.name]):
             return self._tree(p.name, given[p.name])
         target = stars.get(p.kind, "") + p.name
