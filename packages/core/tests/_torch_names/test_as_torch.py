@@ -311,6 +311,8 @@ def named(torch):
 assert torch.fx.symbolic_trace(named)(torch.ones(1)).item() == 2
 traced.to_folder(sys.argv[1], 'Kept')
 assert str(torch.ops.aten.add.Tensor) == 'aten.add.Tensor'
+assert str(torch.max(torch.ones(1, 1), 0)).startswith('torch.return_types.max(')
+assert torch.overrides.resolve_name(torch.Tensor.add) == 'torch.Tensor.add'
 x = torch.quantize_per_tensor(torch.ones(2), 0.1, 0, torch.qint8)
 assert str(x.qscheme()) == 'torch.per_tensor_affine' and 'taeda' not in str(x)
 """,

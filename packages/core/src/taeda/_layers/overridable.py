@@ -10,6 +10,8 @@ from typing import Any
 import taeda
 from taeda import Tensor, functional
 
+from .._tensor.legacy_types import said_as
+
 __all__ = [
     "get_default_nowrap_functions",
     "get_ignored_functions",
@@ -155,7 +157,8 @@ def resolve_name(f: Function) -> str | None:
     """
     if isinstance(f, str):
         return f
-    return _overridable()[1].get(f)
+    name = _overridable()[1].get(f)
+    return name and f"{said_as[0]}.{name.removeprefix('taeda.')}"
 
 
 @functools.cache

@@ -36,6 +36,9 @@ def say_torch() -> None:
     for name in ("dtype", "layout", "memory_format", "qscheme", "Size"):
         kind = getattr(taeda, name)
         kind.__repr__ = kind.__str__ = _under_torch(kind.__repr__)
+    for kind in vars(importlib.import_module("taeda.return_types")).values():
+        if isinstance(kind, type) and issubclass(kind, tuple):
+            setattr(kind, "__repr__", _under_torch(kind.__repr__))  # noqa: B010 - a slot to mypy
     for name in ("dtype", "layout", "memory_format", "qscheme"):
         copyreg.pickle(getattr(taeda, name), _as_named)
     copyreg.pickle(taeda.Size, _as_size)
