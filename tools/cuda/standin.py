@@ -15,13 +15,15 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 TESTS = ROOT / "packages" / "core" / "tests" / "cuda"
+FILES = "packages/*/tests/**/test_*.py"
 
 
 def main(arguments: list[str]) -> int:
     """Run them; 1 when one fails, and the others run nevertheless."""
-    tests = ["-m", "slow or not slow", str(TESTS)]
+    slow = [p for p in sorted(ROOT.glob(FILES)) if "mark.slow" in p.read_text()]
+    others = [str(path) for path in slow if TESTS not in path.parents]
+    tests = ["-m", "slow or not slow", str(TESTS), *others]
     if part := _part(arguments):
-        slow = [path for path in sorted(TESTS.glob("test_*.py")) if "mark.slow" in path.read_text()]
         chosen = slow[part[0] :: part[1]]
         print(f"{len(chosen)} of {len(slow)} files of tests that compile long", flush=True)
         tests = ["-m", "slow", *map(str, chosen)]

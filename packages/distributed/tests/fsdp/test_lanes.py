@@ -237,6 +237,7 @@ assert not wrong, wrong
 """
 
 
+@pytest.mark.slow
 def test_values_are_the_processors(mpi):
     code = BEGIN + f"OPTIONS = {OPTIONS!r}\n" + RUN
     all_well(run(code, 2, 300, TAEDA_NULL_LATE="1"))

@@ -166,6 +166,7 @@ print(*train.train(mesh, 3))
 """
 
 
+@pytest.mark.slow
 def test_a_gpt_cut_both_ways_has_the_losses_of_one_process():
     example = Path(__file__).parents[4] / "examples" / "tp_fsdp"
     if not example.exists():
