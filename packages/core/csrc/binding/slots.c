@@ -38,6 +38,13 @@ static int has_say(PyObject *o)
 
 /* a mode, or the type of a tensor, has a say: it gets a method, which Python's table names */
 static int is_asked(PyObject *o) { return td_is_tensor(o) && td_is_asked(o); }
+/* most calls are told without a call of a function: no mode is on, and both are plain tensors */
+static inline int is_either_asked(PyObject *a, PyObject *b)
+{
+    if (td_is_exact(a) && td_is_exact(b) && !(td_here.layers & TD_LAYER_FUNCTION_MODE)) return 0;
+    return is_asked(a) || is_asked(b);
+}
+
 static PyObject *ask(const char *op, PyObject *a, PyObject *b)
 {
     static PyObject *hook;
@@ -57,7 +64,7 @@ static PyObject *declined(const Slot *s, PyObject *a, PyObject *b, PyObject *not
 
 static PyObject *binary(Slot *s, PyObject *a, PyObject *b)
 {
-    if ((is_asked(a) || is_asked(b)) && operand(a) && operand(b)) return ask(s->name, a, b);
+    if (is_either_asked(a, b) && operand(a) && operand(b)) return ask(s->name, a, b);
     PyObject *made = find(s) ? td_slot_binary(s->function, s->schema, a, b) : NULL;
     return made == Py_NotImplemented && (has_protocol(a) || has_protocol(b))
                ? declined(s, a, b, made)
@@ -103,7 +110,7 @@ static PyObject *slot_pow(PyObject *a, PyObject *b, PyObject *mod)
     static Slot s = {"pow", "", NULL, NULL};
     PyObject *const args[] = {a, b};
     if (!has_say(a) || !has_say(b)) Py_RETURN_NOTIMPLEMENTED;
-    return is_asked(a) || is_asked(b) ? ask(s.name, a, b) : named(&s, 2, args);
+    return is_either_asked(a, b) ? ask(s.name, a, b) : named(&s, 2, args);
 }
 
 #define UNARY(c, op_name)                                              \
@@ -117,13 +124,13 @@ UNARY(slot_pos, "positive")
 UNARY(slot_abs, "abs")
 UNARY(slot_invert, "bitwise_not")
 
-#define INPLACE(c, op_name)                                                          \
-    static PyObject *c(PyObject *a, PyObject *b)                                     \
-    {                                                                                \
-        static Slot s = {op_name, "", NULL, NULL};                                   \
-        PyObject *const args[] = {a, b};                                             \
-        if (!has_say(b)) Py_RETURN_NOTIMPLEMENTED;                                   \
-        return is_asked(a) || is_asked(b) ? ask(op_name, a, b) : named(&s, 2, args); \
+#define INPLACE(c, op_name)                                                     \
+    static PyObject *c(PyObject *a, PyObject *b)                                \
+    {                                                                           \
+        static Slot s = {op_name, "", NULL, NULL};                              \
+        PyObject *const args[] = {a, b};                                        \
+        if (!has_say(b)) Py_RETURN_NOTIMPLEMENTED;                              \
+        return is_either_asked(a, b) ? ask(op_name, a, b) : named(&s, 2, args); \
     }
 INPLACE(slot_iadd, "add_")
 INPLACE(slot_isub, "sub_")
@@ -141,7 +148,7 @@ static PyObject *slot_ipow(PyObject *a, PyObject *b, PyObject *mod)
     static Slot s = {"pow_", "", NULL, NULL};
     PyObject *const args[] = {a, b};
     if (!has_say(b)) Py_RETURN_NOTIMPLEMENTED;
-    return is_asked(a) || is_asked(b) ? ask(s.name, a, b) : named(&s, 2, args);
+    return is_either_asked(a, b) ? ask(s.name, a, b) : named(&s, 2, args);
 }
 
 /* ---- beside an array of numpy: it declines what a tensor could answer, and expects us to ---- */
