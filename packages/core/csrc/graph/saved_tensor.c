@@ -172,8 +172,7 @@ int td_add_saved_tensor(PyObject *module)
     static PyMethodDef methods[] = {
         {"register_hooks", register_hooks, METH_VARARGS,
          "register_hooks(pack_hook, unpack_hook)\n\nKeep what `pack_hook` makes of the tensor, "
-         "now, "
-         "in its place; backward calls `unpack_hook` with that.\n\n"
+         "now, in its place; backward calls `unpack_hook` with that.\n\n"
          "Args:\n"
          "    pack_hook: called with the tensor; returns anything. It must not write into it\n"
          "    unpack_hook: called with that; returns a tensor of the same values\n\n"
