@@ -86,8 +86,9 @@ def test_products_that_reduce_otherwise(reduce):
     assert taeda.allclose(taeda.sparse.mm(own, right(), reduce), taeda.stack(rows))
     factors = own.requires_grad_(), right().requires_grad_()
     assert gradcheck(lambda a, b: taeda.sparse.mm(a, b, reduce), factors, masked=True)
-    with pytest.raises(ValueError, match="reduce must be one of"):
-        taeda.sparse.mm(own, right(), "most")
+    for wrong, kind in (("most", RuntimeError), ("prod", RuntimeError), (3, TypeError)):
+        with pytest.raises(kind, match="reduce must be one of"):
+            taeda.sparse.mm(own, right(), wrong)
 
 
 @pytest.mark.parametrize("sides", [(30, 5), (5, 30)])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taeda._warnings import warn
 
-from ._layers.doors import asks
+from ._layers.doors import asks, require_tensors
 from ._native import core as _core
 
 if TYPE_CHECKING:
@@ -311,6 +311,7 @@ def svd_lowrank(
     >>> svd_lowrank(taeda.ones(4, 3), q=1)[1].shape
     taeda.Size([1])
     """
+    require_tensors("svd_lowrank", A=A)
     linalg, randn = _core.functions["linalg"], _core.functions[""]["randn"]
     q, niter = 6 if q is None else q, 2 if niter is None else niter
     if q < 0 or niter < 0:
@@ -359,6 +360,7 @@ def pca_lowrank(
     >>> pca_lowrank(taeda.ones(4, 3), q=2)[1].tolist()
     [0.0, 0.0]
     """
+    require_tensors("pca_lowrank", A=A)
     sides = A.shape[-2:]
     q = min(6, *sides) if q is None else q
     if not 0 <= q <= min(sides):
@@ -405,6 +407,7 @@ def histogramdd(
     >>> histogramdd(taeda.tensor([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]), [2, 2]).hist.tolist()
     [[0.0, 1.0], [1.0, 1.0]]
     """
+    require_tensors("histogramdd", input=input)
     from ._composite.statistics import even_edges, grid_counts
 
     if input.dim() < 2:
@@ -459,6 +462,7 @@ def resize_as_(
     >>> resize_as_(taeda.ones(2), taeda.ones(2, 1)).shape
     taeda.Size([2, 1])
     """
+    require_tensors("resize_as_", input=input, the_template=the_template)
     return input.resize_as_(the_template, memory_format=memory_format)
 
 
@@ -548,6 +552,7 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Tensor | None = None) ->
     >>> tensordot(taeda.ones(2, 3), taeda.ones(3, 4), 1).shape
     taeda.Size([2, 4])
     """
+    require_tensors("tensordot", a=a, b=b)
     if isinstance(dims, Tensor):
         dims = dims.tolist()
     if isinstance(dims, int):

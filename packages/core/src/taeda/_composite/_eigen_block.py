@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import taeda
 
+from .._layers.doors import require_tensors
 from .._native import core as _core
 
 if TYPE_CHECKING:
@@ -39,7 +40,8 @@ def lobpcg(
     smallest. Values are differentiable by A and B, vectors are where B is None.
 
     Args:
-        A: symmetric matrices of shape (..., m, m), float32 or float64; a single one may be sparse.
+        A: symmetric matrices of shape (..., m, m), float32 or float64, RuntimeError for others; a
+            single one may be sparse.
         k: how many pairs are wanted, from 1 to n; None (the default) for the columns of X, or 1.
         B: symmetric positive definite matrices of A's shape; None (the default) for the identity.
         X: where to begin: linearly independent columns of shape (..., m, n); None (the default) for
@@ -63,11 +65,16 @@ def lobpcg(
     >>> [round(v) for v in values.tolist()]
     [9, 8]
     """
+    require_tensors("lobpcg", A=A)
     if method not in (None, "ortho", "basic"):
         raise ValueError(f"lobpcg: method is 'ortho' or 'basic', got {method!r}")
     if tracker is not None or ortho_iparams or ortho_fparams or ortho_bparams:
         raise NotImplementedError(
             "lobpcg: tracker and ortho_*params are not implemented; leave them out"
+        )
+    if A.dtype not in (taeda.float32, taeda.float64):
+        raise RuntimeError(
+            f"lobpcg: wanted A of float32 or float64, but got {A.dtype}; use taeda.linalg.eigh"
         )
     if A.dim() < 2 or A.size(-1) != A.size(-2):
         raise ValueError(f"lobpcg: A must be square, got shape {list(A.shape)}")

@@ -5,7 +5,15 @@ which no override is.
 from __future__ import annotations
 
 from taeda._layers import DisableTorchFunction
-from taeda._layers.doors import asks, call_others, exact, is_for_others, tail, watched
+from taeda._layers.doors import (
+    asks,
+    call_others,
+    exact,
+    is_for_others,
+    require_tensors,
+    tail,
+    watched,
+)
 
 __all__ = [
     "DisableTorchFunction",
@@ -13,6 +21,7 @@ __all__ = [
     "call_others",
     "exact",
     "is_for_others",
+    "require_tensors",
     "tail",
     "watched",
 ]

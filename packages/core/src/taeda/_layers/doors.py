@@ -19,6 +19,8 @@ from collections.abc import Callable, Iterable
 from types import CodeType, FrameType
 from typing import Any, TypeVar
 
+from taeda._native import core as _core
+
 from . import FUNCTION_MODE, TRANSFORM, exact, function_modes, hidden, is_active, watched
 from .dispatch import _scan, call_override, has_overrides, tails
 
@@ -29,6 +31,7 @@ __all__ = [
     "call_others",
     "exact",
     "is_for_others",
+    "require_tensors",
     "tail",
     "watched",
 ]
@@ -135,3 +138,11 @@ def ask_of(function: Function, input: Any, answer: Callable[[Any], Any]) -> Any:
     if is_for_others((input,)):
         return _ask(function, (input,), {}, (input,))
     return answer(input)
+
+
+def require_tensors(called: str, **given: Any) -> None:
+    """TypeError unless all of these are tensors, or of types that take calls over by `__torch_function__`."""
+    for name, value in given.items():
+        if not isinstance(value, _core.Tensor) and not hasattr(type(value), "__torch_function__"):
+            kind = type(value).__name__
+            raise TypeError(f"{called}(): argument '{name}' must be Tensor, not {kind}")

@@ -56,8 +56,12 @@ def is_floating_point(input: Tensor) -> bool:
     (True, False)
     """
     if watched or type(input) not in exact:
-        return _asked(is_floating_point, input, lambda input: input.is_floating_point())
-    return input.is_floating_point()
+        return _asked(
+            is_floating_point,
+            input,
+            lambda input: _tensor(input, "is_floating_point").is_floating_point(),
+        )
+    return _tensor(input, "is_floating_point").is_floating_point()
 
 
 def is_complex(input: Tensor) -> bool:
@@ -70,8 +74,8 @@ def is_complex(input: Tensor) -> bool:
     (True, False)
     """
     if watched or type(input) not in exact:
-        return _asked(is_complex, input, lambda input: input.is_complex())
-    return input.is_complex()
+        return _asked(is_complex, input, lambda x: _tensor(x, "is_complex").is_complex())
+    return _tensor(input, "is_complex").is_complex()
 
 
 def _asked(function: Any, input: Any, answer: Any) -> Any:
@@ -175,8 +179,8 @@ def numel(input: Tensor) -> int:
     6
     """
     if watched or type(input) not in exact:
-        return _asked(numel, input, lambda input: input.numel())
-    return input.numel()
+        return _asked(numel, input, lambda x: _tensor(x, "numel").numel())
+    return _tensor(input, "numel").numel()
 
 
 def is_nonzero(input: Tensor) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+from .._layers.doors import require_tensors
 from .._native import core as _core
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ def detach_(input: Tensor) -> Tensor:
     tensor([[1, 2, 3],
             [4, 5, 6]])
     """
+    require_tensors("detach_", input=input)
     return input.detach_()
 
 
@@ -41,6 +43,7 @@ def get_device(input: Tensor) -> int:
     >>> taeda.get_device(taeda.ones(2))
     -1
     """
+    require_tensors("get_device", input=input)
     return input.get_device()
 
 
@@ -54,6 +57,7 @@ def is_same_size(input: Tensor, other: Tensor) -> bool:
     >>> is_same_size(taeda.ones(2, 1), taeda.ones(2))
     False
     """
+    require_tensors("is_same_size", input=input, other=other)
     return input.shape == other.shape
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda._core_api.doors import require_tensors
 from taeda._core_api.layouts import require_plain
 
 from ._graph import built, components
@@ -173,6 +174,7 @@ def nested_tensor_from_jagged(
     >>> [piece.tolist() for piece in x.unbind()]
     [[0.0, 1.0], [2.0, 3.0, 4.0]]
     """
+    require_tensors("nested_tensor_from_jagged", values=values)
     at = 1 if jagged_dim is None else int(jagged_dim)
     for name, part in (("values", values), ("offsets", offsets), ("lengths", lengths)):
         require_plain(f"nested_tensor_from_jagged: {name}", part)
@@ -238,6 +240,7 @@ def narrow(
     >>> [piece.tolist() for piece in parts.unbind()]
     [[0.0], [7.0, 8.0, 9.0]]
     """
+    require_tensors("narrow", tensor=tensor)
     require_plain("narrow: the batch", tensor)
     if not _is_jagged(layout, "narrow"):
         return _copied_parts(tensor, dim, start, length)
@@ -297,6 +300,7 @@ def masked_select(tensor: Tensor, mask: Tensor) -> Tensor:
     >>> [piece.tolist() for piece in taeda.nested.masked_select(x, mask).unbind()]
     [[1], [3, 4]]
     """
+    require_tensors("masked_select", tensor=tensor, mask=mask)
     require_plain("masked_select: the batch", tensor)
     require_plain("masked_select: mask", mask)
     if mask.dtype is not taeda.bool:

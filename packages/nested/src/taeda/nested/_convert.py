@@ -6,6 +6,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda._core_api.doors import require_tensors
 
 from ._graph import components
 from ._parts import is_nested, parts_of
@@ -33,6 +34,7 @@ def to_padded_tensor(
     tensor([[1., 0., 0.],
             [1., 1., 1.]])
     """
+    require_tensors("to_padded_tensor", input=input)
     if not is_nested(input) and not is_pieces(input):
         raise TypeError(f"to_padded_tensor: wanted a nested tensor, but got {input.layout}")
     if out is not None:

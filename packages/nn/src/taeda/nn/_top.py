@@ -11,6 +11,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda._core_api.doors import require_tensors
 
 from .functional import affine_grid, cosine_similarity, grid_sample, pairwise_distance, pdist
 from .functional import ctc_loss as _ctc_loss
@@ -84,6 +85,7 @@ def ctc_loss(
     >>> taeda.ctc_loss(log_p, taeda.tensor([[1, 2]]), (5,), (2,), reduction=1)
     tensor(0.9689)
     """
+    require_tensors("ctc_loss", log_probs=log_probs, targets=targets)
     how = _word("reduction", _REDUCTIONS, reduction)
     return _ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, how, zero_infinity)
 
@@ -130,6 +132,7 @@ def embedding_bag(
     tensor([[1., 2.],
             [6., 8.]])
     """
+    require_tensors("embedding_bag", weight=weight, indices=indices, offsets=offsets)
     how = _word("mode", _BAGS, mode)
     output = _embedding_bag(
         indices,
@@ -193,6 +196,7 @@ def embedding_renorm_(weight: Tensor, indices: Tensor, max_norm: float, norm_typ
     tensor([[0.6000, 0.8000],
             [6.0000, 8.0000]])
     """
+    require_tensors("embedding_renorm_", weight=weight, indices=indices)
     _shorten_rows(weight, indices, max_norm, norm_type)
     return weight
 
@@ -212,6 +216,7 @@ def alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
     >>> taeda.alpha_dropout(x, 0.5, False)
     tensor([1., 1., 1.])
     """
+    require_tensors("alpha_dropout", input=input)
     return _alpha(input, p, train, False, False)
 
 
@@ -227,6 +232,7 @@ def alpha_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
     >>> taeda.alpha_dropout_(x, 0.5, False) is x
     True
     """
+    require_tensors("alpha_dropout_", input=input)
     return _alpha(input, p, train, True, False)
 
 
@@ -242,6 +248,7 @@ def feature_alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
     >>> bool((y == y[..., :1, :1]).all())
     True
     """
+    require_tensors("feature_alpha_dropout", input=input)
     return _alpha(input, p, train, False, True)
 
 
@@ -258,6 +265,7 @@ def feature_alpha_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
     >>> bool((x == x[..., :1, :1]).all())
     True
     """
+    require_tensors("feature_alpha_dropout_", input=input)
     return _alpha(input, p, train, True, True)
 
 
@@ -286,6 +294,7 @@ def feature_dropout(input: Tensor, p: float, train: bool) -> Tensor:
     >>> bool((y == y[..., :1, :1]).all())
     True
     """
+    require_tensors("feature_dropout", input=input)
     _check(p)
     return _feature_dropout(input, p, train, False)
 
@@ -303,6 +312,7 @@ def feature_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
     >>> bool((x == x[..., :1, :1]).all())
     True
     """
+    require_tensors("feature_dropout_", input=input)
     _check(p)
     return _feature_dropout(input, p, train, True)
 
@@ -331,6 +341,7 @@ def grid_sampler(
     >>> taeda.grid_sampler(image, taeda.zeros(1, 1, 1, 2), 0, 0, True)
     tensor([[[[1.5000]]]])
     """
+    require_tensors("grid_sampler", input=input, grid=grid)
     mode = _word("interpolation_mode", _SAMPLES, interpolation_mode)
     padding = _word("padding_mode", _PADDINGS, padding_mode)
     return grid_sample(input, grid, mode, padding, bool(align_corners))
@@ -340,6 +351,7 @@ def _of_rank(name: str, rank: int, doc: str) -> Any:
     def sampler(
         input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
     ) -> Tensor:
+        require_tensors(name, input=input, grid=grid)
         if input.dim() != rank or grid.dim() != rank:
             raise RuntimeError(
                 f"{name}: wanted input and grid of {rank} dimensions, got {input.dim()} and {grid.dim()}"
@@ -408,6 +420,7 @@ def affine_grid_generator(theta: Tensor, size: Sequence[int], align_corners: boo
     tensor([[[[-1.,  0.],
               [ 1.,  0.]]]])
     """
+    require_tensors("affine_grid_generator", theta=theta)
     return affine_grid(theta, list(size), bool(align_corners))
 
 
@@ -428,6 +441,7 @@ def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor:
     tensor([[ 5.],
             [10.]])
     """
+    require_tensors("norm_except_dim", v=v)
     if dim == -1:
         return taeda.linalg.vector_norm(v, pow)
     others = all_but(v, dim)
@@ -447,6 +461,7 @@ def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tenso
     >>> taeda.conv_tbc(taeda.ones(5, 1, 2), taeda.ones(3, 2, 4), taeda.zeros(4)).shape
     taeda.Size([3, 1, 4])
     """
+    require_tensors("conv_tbc", input=input, weight=weight, bias=bias)
     for name, tensor, rank in (("input", input, 3), ("weight", weight, 3), ("bias", bias, 1)):
         if tensor.dim() != rank:
             raise RuntimeError(f"conv_tbc: {name} has {tensor.dim()} dimensions, wanted {rank}")

@@ -8,7 +8,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
-from taeda._core_api.doors import asks
+from taeda._core_api.doors import asks, require_tensors
 from taeda._core_api.layouts import require_plain
 from taeda._core_api.quantization import choose_parameters
 
@@ -195,6 +195,7 @@ def check_channels(
 
 
 def _dtype_of(integers: Tensor, name: str) -> Any:
+    require_tensors(name, input=integers)
     require_plain(f"{name}: the input", integers)
     known = {taeda.uint8: taeda.quint8, taeda.int8: taeda.qint8, taeda.int32: taeda.qint32}
     if integers.dtype not in known:

@@ -6,6 +6,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda._core_api.doors import require_tensors
 
 from ._compress import to_compressed
 from ._graph import built
@@ -30,6 +31,7 @@ def spdiags(diagonals: Tensor, offsets: Tensor, shape: Any, layout: Any = None) 
             [0., 0., 3.],
             [0., 0., 0.]])
     """
+    require_tensors("spdiags", diagonals=diagonals, offsets=offsets)
     rows = diagonals.unsqueeze(0) if diagonals.dim() == 1 else diagonals
     at = offsets.reshape(1) if offsets.dim() == 0 else offsets
     _check(rows, at, shape, layout)

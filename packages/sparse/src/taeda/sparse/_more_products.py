@@ -6,6 +6,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda._core_api.doors import require_tensors
 from taeda.autograd import Function
 
 from ._compressed import Compressed
@@ -36,6 +37,7 @@ def hspmm(mat1: Tensor, mat2: Tensor) -> Tensor:
     >>> taeda.hspmm(x, taeda.ones(2, 2)).coalesce().indices()
     tensor([[2]])
     """
+    require_tensors("hspmm", mat1=mat1, mat2=mat2)
     _require_matrices("hspmm", mat1, mat2)
     made = product(mat1, mat2)
     crow, _, _ = rows_of(mat1)
@@ -57,6 +59,7 @@ def smm(input: Tensor, mat: Tensor) -> Tensor:
     >>> taeda.smm(x, taeda.ones(2, 2))._nnz()
     2
     """
+    require_tensors("smm", input=input, mat=mat)
     _require_matrices("smm", input, mat)
     parts, values = raw_entries(hspmm(input, mat))
     columns = values.shape[1]
@@ -84,6 +87,7 @@ def sspaddmm(
     tensor([[2., 1.],
             [1., 2.]])
     """
+    require_tensors("sspaddmm", input=input, mat1=mat1, mat2=mat2)
     if input.layout is taeda.strided:
         raise RuntimeError("sspaddmm: wanted a sparse input, but its layout is taeda.strided")
     made = smm(mat1, mat2)
@@ -118,6 +122,7 @@ def sampled_addmm(
     tensor([[4., 0.],
             [0., 4.]])
     """
+    require_tensors("sampled_addmm", input=input, mat1=mat1, mat2=mat2)
     parts = parts_of(input)
     if input.layout is not taeda.sparse_csr:
         raise RuntimeError(
@@ -209,6 +214,7 @@ def spsolve(input: Tensor, other: Tensor, *, left: bool = True) -> Tensor:
     >>> taeda.sparse.spsolve(x, taeda.tensor([2.0, 9.0]))
     tensor([1., 2.])
     """
+    require_tensors("spsolve", input=input, other=other)
     if input.layout is not taeda.sparse_csr:
         raise RuntimeError(
             f"spsolve expected a tensor of layout taeda.sparse_csr but got {input.layout}"

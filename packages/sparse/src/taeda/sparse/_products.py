@@ -6,6 +6,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda._core_api.doors import require_tensors
 
 from ._compressed import Compressed
 from ._convert import to_coo
@@ -35,6 +36,7 @@ def mm(mat1: Tensor, mat2: Tensor, reduce: str | None = None) -> Tensor:
     tensor([[2., 2.],
             [0., 0.]])
     """
+    require_tensors("mm", mat1=mat1, mat2=mat2)
     if reduce is not None:
         return _reduced(mat1, mat2, reduce)
     if mat1.layout is taeda.strided and mat2.layout is taeda.strided:
@@ -64,6 +66,7 @@ def addmm(
 
 def mv(matrix: Tensor, vector: Tensor) -> Tensor:
     """A sparse matrix times a vector."""
+    require_tensors("mv", matrix=matrix, vector=vector)
     if vector.dim() != 1 or vector.layout is not taeda.strided:
         raise RuntimeError(
             f"mv: wanted a strided vector, got {vector.dim()} dimensions of layout {vector.layout}"
@@ -190,9 +193,8 @@ def _reduced(a: Tensor, b: Tensor, reduce: str) -> Tensor:
     row without an entry.
     """
     if reduce not in _REDUCTIONS:
-        raise ValueError(
-            f"sparse.mm: reduce must be one of {', '.join(_REDUCTIONS)}, but got {reduce!r}"
-        )
+        kind = RuntimeError if isinstance(reduce, str) else TypeError
+        raise kind(f"sparse.mm: reduce must be one of {', '.join(_REDUCTIONS)}, but got {reduce!r}")
     if a.layout is taeda.strided or b.layout is not taeda.strided:
         raise RuntimeError(
             f"sparse.mm with reduce={reduce!r} wants a sparse and a strided matrix, but got {a.layout} and "
@@ -203,6 +205,9 @@ def _reduced(a: Tensor, b: Tensor, reduce: str) -> Tensor:
             f"mat1 and mat2 shapes cannot be multiplied ({tuple(a.shape)} and {tuple(b.shape)})"
         )
     crow, col, values = rows_of(a)
+    if reduce in ("sum", "mean"):  # no product of an entry and a row is held
+        made = product(a, b)
+        return made if reduce == "sum" else made / crow.diff().clamp_min(1).unsqueeze(1)
     products = values.unsqueeze(1) * b.index_select(0, col.long())
     rows = row_numbers(crow).unsqueeze(1).expand(products.shape)
     zeros = products.new_zeros((a.shape[0], b.shape[1]))

@@ -6,6 +6,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda._core_api.doors import require_tensors
 
 __all__ = ["sum"]
 
@@ -24,6 +25,7 @@ def sum(input: Tensor, dim: Any = None, dtype: Any = None) -> Tensor:
     >>> taeda.sparse.sum(x), taeda.sparse.sum(x, 0).to_dense()
     (tensor(6.), tensor([1., 5.]))
     """
+    require_tensors("sum", input=input)
     if input.layout is taeda.strided:
         raise RuntimeError(
             "sparse.sum expected a sparse tensor but got one of layout taeda.strided"

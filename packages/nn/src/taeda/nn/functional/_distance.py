@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import taeda
 from taeda import Tensor
-from taeda._core_api.doors import asks, call_others, exact, is_for_others, watched
+from taeda._core_api.doors import asks, call_others, exact, is_for_others, require_tensors, watched
 from taeda._core_api.operators import nn as _nn
 from taeda._core_api.operators import rounded_once, widened
 
@@ -28,6 +28,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     >>> taeda.cosine_similarity(x, y)
     tensor([ 1.0000, -1.0000])
     """
+    require_tensors("cosine_similarity", x1=x1, x2=x2)
     dtype = taeda.promote_types(x1.dtype, x2.dtype)
     if not (dtype.is_floating_point or dtype.is_complex):
         raise RuntimeError(
@@ -77,6 +78,7 @@ def pdist(input: Tensor, p: float = 2.0) -> Tensor:
     >>> taeda.pdist(taeda.tensor([[0.0, 0.0], [3.0, 4.0], [0.0, 4.0]]))
     tensor([5., 4., 3.])
     """
+    require_tensors("pdist", input=input)
     if (watched or type(input) not in exact) and is_for_others((input,)):
         return call_others(pdist, (input,))
     if input.dim() != 2:

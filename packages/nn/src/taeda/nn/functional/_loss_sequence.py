@@ -9,7 +9,7 @@ from typing import Any
 import taeda
 from taeda import Tensor
 from taeda._core_api.calls import casts_to_float32
-from taeda._core_api.doors import asks
+from taeda._core_api.doors import asks, require_tensors
 from taeda._core_api.operators import nn as _nn
 from taeda.autograd import Function
 
@@ -53,6 +53,7 @@ def ctc_loss(
     >>> taeda.nn.functional.ctc_loss(log_p, target, input_lengths=[5], target_lengths=[2])
     tensor(0.9689)
     """
+    require_tensors("ctc_loss", log_probs=log_probs, targets=targets)
     code(reduction)
     batched = log_probs.dim() == 3
     if log_probs.dim() not in (2, 3):

@@ -8,7 +8,7 @@ import taeda
 from taeda import Tensor
 from taeda._core_api import warn
 from taeda._core_api.calls import casts_to_float32
-from taeda._core_api.doors import asks, call_others, exact, is_for_others, watched
+from taeda._core_api.doors import asks, call_others, exact, is_for_others, require_tensors, watched
 from taeda._core_api.operators import nn as _nn
 from taeda._core_api.programs import get_layers
 from taeda._core_api.table import PADDINGS, SAMPLE_MODES, grid_sample_by_steps
@@ -119,6 +119,7 @@ def grid_sample(
     >>> taeda.nn.functional.grid_sample(image, middle, align_corners=True)
     tensor([[[[1.5000]]]])
     """
+    require_tensors("grid_sample", input=input, grid=grid)
     if mode not in SAMPLE_MODES:
         raise ValueError(
             "nn.functional.grid_sample(): expected mode to be 'bilinear', 'nearest' or 'bicubic', "

@@ -9,6 +9,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor, nn
+from taeda._core_api.doors import require_tensors
 from taeda.quantization import _kernels
 from taeda.quantization._activations import mapped
 from taeda.quantization._parts import is_quantized
@@ -24,6 +25,7 @@ F = nn.functional
 
 
 def _refuse(input: Tensor, name: str) -> None:
+    require_tensors(name, input=input)
     if not is_quantized(input):
         raise ValueError(
             f"Input to 'quantized.{name}' must be quantized, but got {input.dtype}: use quantize_per_tensor"
@@ -204,6 +206,7 @@ def _conv(
     zero_point: int,
     dtype: Any,
 ) -> Tensor:
+    require_tensors(f"conv{rank}d", input=input, weight=weight)
     if padding_mode != "zeros":
         raise NotImplementedError(f"only padding with zeros is supported, but got {padding_mode!r}")
     if input.dtype is not taeda.quint8:
@@ -367,6 +370,7 @@ def linear(
     [[3.0]]
     """
     _refuse(input, "linear")
+    require_tensors("linear", weight=weight)
     scale = input.q_scale() if scale is None else scale
     zero_point = input.q_zero_point() if zero_point is None else zero_point
     return _kernels.linear(input, weight, bias, scale, zero_point)
