@@ -29,8 +29,8 @@ def test_what_is_no_number_or_infinite(dtype, wanted):
 
 
 def test_zero_is_exact_in_every_dtype():
-    for dtype in (taeda.quint8, taeda.qint8, taeda.qint32, taeda.quint4x2):
-        q = taeda.quantize_per_tensor(taeda.zeros(3), 0.37, 5, dtype)
+    for dtype in (taeda.quint8, taeda.qint8, taeda.qint32, taeda.quint4x2, taeda.quint2x4):
+        q = taeda.quantize_per_tensor(taeda.zeros(3), 0.37, 3, dtype)
         assert q.dequantize().tolist() == [0.0, 0.0, 0.0]
 
 

@@ -49,7 +49,7 @@ def test_what_a_file_claims_is_checked():
         (parts, (word, scheme, "1", zero, *size)), (parts, ("float32", scheme, scale, zero, *size)),
         (parts, (word, scheme, scale, zero, 7)), ([parts[0].float()], facts), ([], facts),
         (parts, (word, scheme, scale, zero, -1)), ([*parts, parts[0]], facts), (parts, (word,)),
-        (parts, ("quint4x2", scheme, scale, 1, *size)),
+        (parts, ("quint4x2", scheme, scale, 1, *size)), (parts, ("quint2x4", scheme, scale, 1, *size)),
     ]  # fmt: skip
     for some, said in wrong:
         with pytest.raises((ValueError, RuntimeError)):

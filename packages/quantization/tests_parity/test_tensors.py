@@ -82,7 +82,7 @@ def test_integers_that_float32_does_not_hold(seed):
     same(taeda.quantize_per_tensor(ours(x), *one, taeda.qint32), wanted)
 
 
-@pytest.mark.parametrize("dtype", ["quint8", "quint4x2"])
+@pytest.mark.parametrize("dtype", ["quint8", "quint4x2", "quint2x4"])
 def test_zero_points_in_float(dtype):
     x, scales, zeros = drawn(0, 8, 6), torch.rand(8) * 0.1 + 0.05, torch.rand(8) * 10
     wanted = torch.quantize_per_channel(x, scales, zeros, 0, getattr(torch, dtype))
@@ -183,6 +183,8 @@ def test_files_both_ways():
         torch.quantize_per_tensor(x, 0.1, 3, torch.qint32).t(),
         torch.quantize_per_channel(x, scales, zeros, 0, torch.qint8),
         torch.quantize_per_channel(x, scales, zeros.float(), 0, torch.quint4x2),
+        torch.quantize_per_channel(x, scales, zeros.float(), 0, torch.quint2x4),
+        torch.quantize_per_tensor(x, 0.5, 1, torch.quint2x4),
     ]
     file = io.BytesIO()
     torch.save(theirs, file)
@@ -195,3 +197,52 @@ def test_files_both_ways():
     file.seek(0)
     for made, wanted in zip(mine, torch.load(file), strict=True):
         same(made, wanted)
+
+
+def written(lib):
+    """Versions behind writes, and behind a view and a tensor of the same memory."""
+    x = lib.quantize_per_tensor(lib.arange(6.0), 1.0, 0, lib.quint8)
+    seen = [x._version]
+    view, twin = x.view(2, 3), x.detach()
+    writes = [
+        lambda: x.__setitem__(0, 2.0), lambda: x.fill_(1.0), lambda: x.copy_(lib.ones(6)),
+        lambda: x.relu_(), lambda: view.__setitem__(0, 5.0), lambda: twin.fill_(3.0),
+        lambda: x.copy_(x.clone()),
+    ]  # fmt: skip
+    for write in writes:
+        write()
+        seen.append((x._version, view._version, twin._version))
+    return seen, x.clone()._version, x.int_repr()._version
+
+
+def test_versions_count_the_writes():
+    assert written(taeda) == written(torch)
+
+
+def resized(lib):
+    x = lib.quantize_per_tensor(lib.arange(6.0), 0.5, 1, lib.quint8)
+    view = x.view(2, 3)
+    seen = [x.resize_(size).int_repr().tolist() for size in [(2,), (3, 2), (1, 6)]]
+    seen += [view.int_repr().tolist(), view.resize_(2, 2).q_scale(), tuple(x.shape)]
+    return [*seen, tuple(x.resize_as_(lib.ones(2, 2, 1)).shape), x.resize_(40).q_zero_point()]
+
+
+def test_other_sizes_keep_the_integers():
+    assert resized(taeda) == resized(torch)
+    for lib in (taeda, torch):
+        scales, zeros = lib.ones(2), lib.zeros(2, dtype=lib.int64)
+        x = lib.quantize_per_channel(lib.ones(2, 3), scales, zeros, 0, lib.qint8)
+        with pytest.raises(RuntimeError):
+            x.resize_(3)
+        with pytest.raises(RuntimeError):
+            x.dequantize().resize_(2, -1)
+
+
+@pytest.mark.parametrize("bits", [2, 4, 8])
+def test_ranges_with_little_error(bits):
+    for seed in range(30):
+        x = drawn(seed, seed + 1) * 10.0 ** (seed % 4 - 2)
+        facts = seed + 1, (10, 50, 200)[seed % 3], (0.0, 0.16, 0.5, 1.0)[seed % 4], bits
+        wanted = torch.choose_qparams_optimized(x, *facts)
+        made = taeda.choose_qparams_optimized(ours(x), *facts)
+        assert [end.tolist() for end in made] == [end.tolist() for end in wanted]

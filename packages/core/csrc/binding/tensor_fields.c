@@ -37,7 +37,15 @@ static PyObject *get_version(PyObject *o, void *c)
 {
     if (SELF->t->flags & TD_FLAG_INFERENCE)
         return PyErr_Format(PyExc_RuntimeError, "Inference tensors do not track version counter.");
-    return PyLong_FromUnsignedLong(td_version_of(SELF->t));
+    unsigned long own = td_version_of(SELF->t), shared = 0;
+    PyObject *parts = td_has_parts(SELF) ? SELF->parts : NULL;
+    if (parts && PyObject_HasAttrString(parts, "version")) { /* of memory that others see, too */
+        PyObject *count = PyObject_GetAttrString(parts, "version");
+        shared = count ? PyLong_AsUnsignedLong(count) : 0;
+        Py_XDECREF(count);
+        if (PyErr_Occurred()) return NULL;
+    }
+    return PyLong_FromUnsignedLong(own + shared);
 }
 static PyObject *get_base(PyObject *o, void *c)
 {

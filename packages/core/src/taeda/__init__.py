@@ -112,7 +112,8 @@ _EXPORTS = {
     **dict.fromkeys(("dsmm", "hsmm", "saddmm", "spmm"), "sparse._old_names"),
     **dict.fromkeys(
         ("_empty_affine_quantized", "_make_per_channel_quantized_tensor",
-         "_make_per_tensor_quantized_tensor", "dequantize", "int_repr", "q_per_channel_axis",
+         "_make_per_tensor_quantized_tensor", "choose_qparams_optimized", "dequantize", "int_repr",
+         "q_per_channel_axis",
          "q_per_channel_scales", "q_per_channel_zero_points", "q_scale", "q_zero_point",
          "quantize_per_channel", "quantize_per_tensor", "quantize_per_tensor_dynamic",
          "quantized_batch_norm", "quantized_max_pool1d", "quantized_max_pool2d",

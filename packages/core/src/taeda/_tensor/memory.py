@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .._native import core as _core
+from . import quantized
 from ._method import Tensor, method
 
 
@@ -27,6 +28,8 @@ def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
 def _resized(self: Tensor, sizes: tuple[int, ...], memory_format: Any) -> Tensor:
     if memory_format is _core.preserve_format:
         raise RuntimeError("resize_: memory_format=preserve_format has nothing to preserve")
+    if self.is_quantized:
+        return quantized.resize_(self, sizes, memory_format)
     strides = _strides(sizes, memory_format)
     before = _core.storage_bytes(self).numel() if _fills() else None
     made = self._resize(sizes)

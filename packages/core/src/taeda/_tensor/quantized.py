@@ -75,3 +75,9 @@ def _is_quantized(self: Tensor) -> bool:
 
 
 set_property("is_quantized", _is_quantized, "True for integers with scales and zero points.")
+
+
+def resize_(self: Tensor, sizes: tuple[int, ...], memory_format: Any) -> Tensor:
+    """`Tensor.resize_` of a quantized tensor."""
+    made: Tensor = _methods().resize_(self, sizes, memory_format)
+    return made

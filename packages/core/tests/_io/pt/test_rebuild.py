@@ -263,6 +263,9 @@ def test_quantized_tensors_are_integers_and_what_scales_them(monkeypatch):
     whole = scaled(integers("QUInt4x2"), size=(3, 3))
     (found,), facts = rebuild.quantized(whole, CONTEXT)[:2]
     assert found.tolist() == [0, 1, 2, 3, 4] and facts[0] == "quint4x2"  # two numbers a byte
+    whole = scaled(integers("QUInt2x4"), size=(3, 3))
+    (found,), facts = rebuild.quantized(whole, CONTEXT)[:2]
+    assert found.tolist() == [0, 1, 2] and facts[0] == "quint2x4"  # four
     each = (taeda.per_channel_affine, taeda.ones(2), taeda.zeros(2), 0)
     parts, facts = rebuild.quantized(scaled(scale=each), CONTEXT)[:2]
     assert len(parts) == 3 and tuple(facts)[2:] == (0, 2, 3)

@@ -12,18 +12,20 @@ import taeda
 from taeda import Tensor
 
 __all__ = [
-    "LIMITS", "STORED", "along", "channel_integers", "floats", "integers_of", "refuse_dtype", "steps",
+    "BITS", "LIMITS", "STORED", "along", "channel_integers", "floats", "integers_of", "refuse_dtype", "steps",
 ]  # fmt: skip
 
 #: by dtype the integers that are stored
 STORED = {
     taeda.quint8: taeda.uint8, taeda.qint8: taeda.int8, taeda.qint32: taeda.int32,
-    taeda.quint4x2: taeda.uint8,
+    taeda.quint4x2: taeda.uint8, taeda.quint2x4: taeda.uint8,
 }  # fmt: skip
+#: of dtypes that share a byte, the bits of a number
+BITS = {taeda.quint4x2: 4, taeda.quint2x4: 2}
 #: by dtype the least and the greatest integer
 LIMITS = {
     taeda.quint8: (0, 255), taeda.qint8: (-128, 127), taeda.qint32: (-(2**31), 2**31 - 1),
-    taeda.quint4x2: (0, 15),
+    taeda.quint4x2: (0, 15), taeda.quint2x4: (0, 3),
 }  # fmt: skip
 
 

@@ -52,7 +52,7 @@ def quantize_per_tensor(input: Any, scale: Any, zero_point: Any, dtype: Any) -> 
         scale: a number above 0, or a tensor of one; for a list one for each tensor.
         zero_point: the integer that stands for 0, within the range of `dtype`; a number or a tensor
             of one.
-        dtype: `quint8`, `qint8`, `qint32` or `quint4x2`.
+        dtype: `quint8`, `qint8`, `qint32`, `quint4x2` or `quint2x4`.
 
     Returns a tensor of the shape of `input`, or a tuple of them. It has no gradient. NaN becomes the
     greatest integer, or of 32 bits the least. RuntimeError for another dtype of the input, for a scale that
@@ -140,7 +140,7 @@ def quantize_per_channel(
         zero_points: integers within the range of `dtype`, (channels); floats are kept as such, for
             embeddings.
         axis: the dimension whose places are the channels.
-        dtype: `quint8`, `qint8`, `qint32` or `quint4x2`.
+        dtype: `quint8`, `qint8`, `qint32`, `quint4x2` or `quint2x4`.
 
     RuntimeError for counts that differ, an axis that is not there, and what `quantize_per_tensor` refuses.
 

@@ -7,12 +7,13 @@ from typing import Any
 import taeda
 from taeda import Tensor
 
+from ._affine import BITS
 from ._nibbles import packed
-from ._parts import Quantized, is_quantized, parts_of
+from ._parts import Quantized, is_quantized, parts_of, tensor_of
 
 __all__ = [
     "dequantize", "int_repr", "q_per_channel_axis", "q_per_channel_scales", "q_per_channel_zero_points",
-    "q_scale", "q_zero_point", "qscheme",
+    "q_scale", "q_zero_point", "qscheme", "resize_",
 ]  # fmt: skip
 
 
@@ -31,14 +32,15 @@ def dequantize(self: Any) -> Any:
 
 
 def int_repr(self: Tensor) -> Tensor:
-    """A copy of the integers: uint8, int8 or int32; of four bits two in a byte, in one dimension.
+    """A copy of the integers: uint8, int8 or int32; of four or two bits several in a byte, in one dimension.
 
     >>> x = taeda.quantize_per_tensor(taeda.tensor([0.1, 0.2]), 0.1, 10, taeda.quint8)
     >>> taeda.int_repr(x)
     tensor([11, 12], dtype=taeda.uint8)
     """
     parts = parts_of(self, "int_repr")
-    return packed(parts.integers) if parts.dtype is taeda.quint4x2 else parts.integers.clone()
+    bits = BITS.get(parts.dtype)
+    return parts.integers.clone() if bits is None else packed(parts.integers, bits)
 
 
 def qscheme(self: Tensor) -> Any:
@@ -122,3 +124,15 @@ def q_per_channel_axis(self: Tensor) -> int:
     axis = _channels(self, "q_per_channel_axis").axis
     assert axis is not None
     return axis
+
+
+def resize_(self: Tensor, sizes: tuple[int, ...], memory_format: Any) -> Tensor:
+    """Other sizes of a tensor with one scale: its integers stay in their order, new ones are not set."""
+    if memory_format not in (None, taeda.contiguous_format):
+        raise RuntimeError(f"resize_: a quantized tensor stays contiguous, but got {memory_format}")
+    parts = _one_scale(self, "resize_")
+    if tuple(sizes) != tuple(self.shape):
+        integers = parts.integers.detach()  # views of the same memory keep their sizes
+        integers.resize_(sizes)
+        self.data = tensor_of(parts.like(integers))
+    return self

@@ -1,28 +1,36 @@
-"""Integers of four bits, two in a byte: the first in the low half."""
+"""Integers of four or two bits, several in a byte: the first in the lowest."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import taeda
 from taeda import Tensor
 
-__all__ = ["packed", "unpacked"]
+__all__ = ["bytes_of", "packed", "unpacked"]
 
 
-def packed(integers: Tensor) -> Tensor:
-    """Bytes (half the numbers, rounded up) of integers from 0 to 15, a byte each."""
-    flat = integers.reshape(-1)
-    if flat.numel() % 2:
-        flat = taeda.cat([flat, flat.new_zeros(1)])
-    pairs = flat.reshape(-1, 2)
-    return pairs[:, 0] | (pairs[:, 1] << 4)
+def bytes_of(count: int, bits: int) -> int:
+    """How many bytes so many integers take."""
+    return -(-count * bits // 8)
 
 
-def unpacked(data: Tensor, size: Sequence[int]) -> Tensor:
+def packed(integers: Tensor, bits: int) -> Tensor:
+    """Bytes of integers that have so many bits, a byte each; what is left of the last one is 0."""
+    flat, each = integers.reshape(-1), 8 // bits
+    short = -flat.numel() % each
+    if short:
+        flat = taeda.cat([flat, flat.new_zeros(short)])
+    places = flat.reshape(-1, each)
+    made = places[:, 0].clone()
+    for at in range(1, each):
+        made |= places[:, at] << (bits * at)
+    return made
+
+
+def unpacked(data: Tensor, size: Sequence[int], bits: int) -> Tensor:
     """The integers of these bytes, in a tensor of this size."""
-    pairs = taeda.stack([data & 15, data >> 4], 1).reshape(-1)
-    count = 1
-    for n in size:
-        count *= n
-    return pairs[:count].reshape(tuple(size))
+    mask = (1 << bits) - 1
+    places = [(data >> shift) & mask for shift in range(0, 8, bits)]
+    return taeda.stack(places, 1).reshape(-1)[: math.prod(size)].reshape(tuple(size))

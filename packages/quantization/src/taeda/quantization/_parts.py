@@ -12,7 +12,7 @@ import taeda
 from taeda import Tensor
 from taeda._core_api import runtime as core
 
-from ._affine import STORED, floats, integers_of, refuse_dtype
+from ._affine import BITS, STORED, floats, integers_of, refuse_dtype
 from ._nibbles import packed
 
 __all__ = ["Quantized", "is_quantized", "parts_of", "per_channel", "per_tensor", "tensor_of"]
@@ -21,8 +21,8 @@ _LAYOUT = core._quantized
 
 
 class Quantized:
-    """Integers of the tensor's shape (of four bits a byte each), a scale and a zero point: numbers, or of
-    channels tensors of them and the dimension `axis`.
+    """Integers of the tensor's shape (those of fewer bits in a byte each), a scale and a zero point: numbers,
+    or of channels tensors of them and the dimension `axis`.
     """
 
     __slots__ = ("_made", "axis", "dtype", "integers", "scale", "scheme", "zero_point")
@@ -61,6 +61,11 @@ class Quantized:
             made[how] = found
         return found
 
+    @property
+    def version(self) -> int:
+        """How often the integers were written into, by whatever tensor has them."""
+        return int(self.integers._version)
+
     def named(self) -> tuple[tuple[str, Tensor], ...]:
         """The plain tensors, by their names."""
         own: tuple[tuple[str, Tensor], ...] = (("integers", self.integers),)
@@ -73,8 +78,8 @@ class Quantized:
         words = [str(word).rpartition(".")[2] for word in (self.dtype, self.scheme)]
         tensors = [part.detach() for _, part in self.named()]
         size = tuple(self.integers.shape)
-        if self.dtype is taeda.quint4x2:
-            tensors[0] = packed(self.integers)
+        if self.dtype in BITS:
+            tensors[0] = packed(self.integers, BITS[self.dtype])
         if self.axis is None:
             return tensors, (*words, self.scale, self.zero_point, *size)
         return tensors, (*words, self.axis, *size)

@@ -9,9 +9,9 @@ from typing import Any
 import taeda
 from taeda import Tensor
 
-from ._affine import STORED
+from ._affine import BITS, STORED
 from ._make import check_channels, checked_scale
-from ._nibbles import unpacked
+from ._nibbles import bytes_of, unpacked
 from ._parts import per_channel, per_tensor
 
 __all__ = ["from_saved"]
@@ -51,10 +51,11 @@ def _is_plain(x: Tensor) -> bool:
 def _integers(x: Tensor, dtype: Any, size: tuple[int, ...]) -> Tensor:
     if x.dtype is not STORED[dtype]:
         raise ValueError(f"integers of {dtype} are stored as {STORED[dtype]}, but got {x.dtype}")
-    if dtype is taeda.quint4x2:
-        if x.dim() != 1 or x.numel() != (math.prod(size) + 1) // 2:
-            raise ValueError(f"{x.numel()} bytes do not hold {size} numbers of four bits")
-        return unpacked(x, size)
+    bits = BITS.get(dtype)
+    if bits is not None:
+        if x.dim() != 1 or x.numel() != bytes_of(math.prod(size), bits):
+            raise ValueError(f"{x.numel()} bytes do not hold {size} numbers of {bits} bits")
+        return unpacked(x, size, bits)
     if tuple(x.shape) != size:
         raise ValueError(f"integers of shape {tuple(x.shape)} do not have the size {size}")
     return x

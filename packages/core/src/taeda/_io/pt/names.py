@@ -58,7 +58,8 @@ _STORAGES = {
     "ComplexFloat": "complex64",
 }
 #: by dtype what torch calls its storage
-QUANTIZED = {"quint8": "QUInt8", "qint8": "QInt8", "qint32": "QInt32", "quint4x2": "QUInt4x2"}
+QUANTIZED = {"quint8": "QUInt8", "qint8": "QInt8", "qint32": "QInt32", "quint4x2": "QUInt4x2",
+             "quint2x4": "QUInt2x4"}  # fmt: skip
 #: how numbers are scaled
 SCHEMES = [name for name in qschemes.__all__ if name != "qscheme"]
 _DTYPES = """quint8 qint8 qint32 quint4x2 quint2x4
@@ -139,7 +140,6 @@ KNOWN: dict[str, Any] = {
         f"torch {name}Storage": StorageType(f"{name}Storage", getattr(taeda, dtype))
         for dtype, name in QUANTIZED.items()
     },
-    "torch QUInt2x4Storage": StorageType("QUInt2x4Storage", None, False),
     **{f"torch {name}": getattr(qschemes, name) for name in SCHEMES},
     "torch UntypedStorage": StorageType("UntypedStorage", None),
     "torch _UntypedStorage": StorageType("UntypedStorage", None),

@@ -142,9 +142,10 @@ def quantized(arguments: Arguments, context: Context) -> Tensor:
     word = str(storage.dtype).rpartition(".")[2]
     plain = {"quint8": taeda.uint8, "qint8": taeda.int8, "qint32": taeda.int32}.get(word)
     size, scheme = counts(size, "a shape"), str(scaled[0]).rpartition(".")[2]
-    if word == "quint4x2":
+    bits = {"quint4x2": 4, "quint2x4": 2}.get(word)
+    if bits is not None:
         context.budget.spend(TENSOR)
-        count = (math.prod(size) + 1) // 2
+        count = -(-math.prod(size) * bits // 8)
         integers = _on_storage(storage.untyped(), taeda.uint8, offset, (count,), (1,), context)
     elif plain is None:
         raise RefusedPickle(f"a quantized tensor does not lie on a storage of {storage.dtype}")
