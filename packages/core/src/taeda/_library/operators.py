@@ -197,6 +197,8 @@ class Namespace:
         found = self._find(name) if is_operator or not name.startswith("__") else None
         if found is None and self._name == "aten":
             found = sizes.find(name)
+        if found is None and self._name == "quantized" and not name.startswith("__"):
+            found = _quantized().find(name)
         if found is None:
             raise AttributeError(f"'_OpNamespace' '{self._name}' object has no attribute '{name}'")
         self.__dict__[name] = found
@@ -213,10 +215,18 @@ class Namespace:
         if self._name == "aten":
             return [*_builtin()]
         schemas = (e.schema for e in table.entries() if e.schema is not None)
-        return sorted({s.name for s in schemas if s.namespace == self._name})
+        own = {s.name for s in schemas if s.namespace == self._name}
+        return sorted({*own, *(_quantized().names() if self._name == "quantized" else ())})
 
     def __repr__(self) -> str:
         return f"<namespace taeda.ops.{self._name}>"
+
+
+def _quantized() -> Any:
+    import taeda  # late: it needs Tensor complete
+
+    quantization: Any = taeda.quantization  # upward: says what to install if it is missing
+    return quantization._operators
 
 
 def _overloads(place: str, name: str) -> list[str]:

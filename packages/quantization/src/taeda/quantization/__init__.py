@@ -10,6 +10,7 @@
 """
 
 from . import _methods as _methods
+from . import _operators as _operators
 from . import _printing as _printing
 from . import _saved as _saved
 from . import rules as _rules

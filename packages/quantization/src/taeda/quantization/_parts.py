@@ -12,12 +12,14 @@ import taeda
 from taeda import Tensor
 from taeda._core_api import runtime as core
 
-from ._affine import BITS, STORED, floats, integers_of, refuse_dtype
+from ._affine import BITS, LIMITS, STORED, floats, integers_of, refuse_dtype
 from ._nibbles import packed
 
 __all__ = ["Quantized", "is_quantized", "parts_of", "per_channel", "per_tensor", "tensor_of"]
 
 _LAYOUT = core._quantized
+#: the ends of positive numbers in float32
+_LEAST, _GREATEST = 2.0**-149, taeda.finfo(taeda.float32).max
 
 
 class Quantized:
@@ -123,7 +125,13 @@ def tensor_of(parts: Quantized) -> Tensor:
 
 
 def per_tensor(integers: Tensor, scale: float, zero_point: int, dtype: Any) -> Tensor:
-    """A tensor of these integers with one scale and zero point."""
+    """A tensor of these integers with one scale and zero point; RuntimeError for such as no number has."""
+    low, high = LIMITS[dtype]
+    if not (_LEAST <= scale <= _GREATEST and low <= zero_point <= high):
+        raise RuntimeError(
+            f"a quantized tensor wants a finite scale above 0 in float32, and of {dtype} a zero point from "
+            f"{low} to {high}; got {scale} and {zero_point}"
+        )
     parts = Quantized(integers, dtype, float(scale), int(zero_point), None, taeda.per_tensor_affine)
     return tensor_of(parts)
 
