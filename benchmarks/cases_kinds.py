@@ -67,30 +67,50 @@ def _tiny(lib: Any, x: Any) -> Any:
 for _columns in (32, 64, 128, 512):
     _sparse(f"CSR @ dense, 4096, 1 %, {_columns} columns", 4096, 167_772, _product(_columns))
 _sparse("CSR @ dense, 4096, 0.1 %, 64 columns", 4096, 16_777, _product(64))
-_sparse("CSR @ dense, 4096, 10 %, 64 columns", 4096, 1_677_721, _product(64))
+for _columns in (64, 512):
+    _sparse(f"CSR @ dense, 4096, 10 %, {_columns} columns", 4096, 1_677_721, _product(_columns))
 _sparse("CSR @ dense, 100,000 nodes, 10 a row, 256 columns", 100_000, 1_000_000, _product(256))
 _sparse("abs of CSR, 10 x 10", 10, 30, _tiny)
 _sparse("CSR @ dense, 100,000 nodes, 10 a row, 64 columns", 100_000, 1_000_000, _product(64))
 _sparse("CSR @ dense, 10 x 10", 10, 30, _product(10))
 _sparse("sparse.mm and gradient, 20,000 nodes, 10 a row", 20_000, 200_000, _steps)
+_sparse("sparse.mm and gradient, 100,000 nodes, 10 a row", 100_000, 1_000_000, _steps)
 _sparse("CSR @ CSR, 20,000, 10 a row", 20_000, 200_000, _between)
 _sparse("sampled_addmm, 4096, 1 %", 4096, 167_772, _sampled)
 _sparse("coalesce, 1 M of 100,000", 100_000, 1_000_000, lambda lib, x: lambda: x.clone().coalesce())
+_sparse("coalesce, 1 M of 2,000", 2000, 1_000_000, lambda lib, x: lambda: x.clone().coalesce())
+_sparse("sampled_addmm, 100,000, 1 M", 100_000, 1_000_000, _sampled)
 _sparse("coalesce, 20 k of 2,000", 2000, 20_000, lambda lib, x: lambda: x.clone().coalesce())
 _sparse("to_sparse, 2000 x 2000, 5 %", 2000, 200_000, _dense)
 
 
-@case("kinds", "CSR @ dense, 4096, 1 %, 64 columns, float64")
-def double_product(lib: Any) -> Any:
-    matrix = _random(lib, 4096, 4096, 167_772).double().coalesce().to_sparse_csr()
-    other = lib.randn(4096, 64, dtype=lib.float64)
-    return lambda: matrix @ other
+def _double(columns: int) -> None:
+    @case("kinds", f"CSR @ dense, 4096, 1 %, {columns} columns, float64")
+    def prepare(lib: Any) -> Any:
+        matrix = _random(lib, 4096, 4096, 167_772).double().coalesce().to_sparse_csr()
+        other = lib.randn(4096, columns, dtype=lib.float64)
+        return lambda: matrix @ other
 
 
-@case("kinds", "sparse softmax, 4096, 1 %")
-def softmax(lib: Any) -> Any:
-    x = _random(lib, 4096, 4096, 167_772).coalesce()
-    return lambda: lib.sparse.softmax(x, 1)
+_double(64)
+_double(512)
+
+
+def _softmax(lib: Any, x: Any) -> Any:
+    whole = x.coalesce()
+    return lambda: lib.sparse.softmax(whole, 1)
+
+
+_sparse("sparse softmax, 4096, 1 %", 4096, 167_772, _softmax)
+_sparse("sparse softmax, 100,000, 1 M", 100_000, 1_000_000, _softmax)
+
+
+@case("kinds", "step of SparseAdam, 1 M x 64, 100,000 rows")
+def table_step(lib: Any) -> Any:
+    layer = lib.nn.Embedding(1_000_000, 64, sparse=True)
+    words = lib.randint(0, 1_000_000, (100_000,))
+    layer(words).sum().backward()
+    return lib.optim.SparseAdam(list(layer.parameters())).step
 
 
 @case("kinds", "CSR to CSC, 100,000, 1 M")

@@ -1,6 +1,6 @@
 """Sparse products and conversions beside torch's and scipy's, in turns, in one process.
 
-    python benchmarks/sparse_peers.py [--threads 1] [--seconds 0.5]
+    python benchmarks/sparse_peers.py [--threads 1] [--seconds 0.5] [--clock processor]
 
 A row is a case: microseconds of taeda, torch and scipy, and the ratios to both; a library that is not
 there, or refuses, has none. Each case takes its seconds and no more, all of them about a minute.
@@ -66,6 +66,17 @@ def cases() -> Iterator[tuple[str, Callable[[Any], Call], Callable[[Any], Call]]
             return lambda: matrix @ dense
 
         yield f"CSR @ dense, {rows}, {count} entries, {columns} columns", ours, theirs
+    for columns in (64, 512):
+        numbers = _numbers(4096, 167_772)
+        dense = np.random.default_rng(1).standard_normal((4096, columns), dtype=np.float32)
+
+        def short(lib: Any, numbers: Any = numbers, dense: Any = dense) -> Call:
+            matrix = _tensor(lib, 4096, numbers).coalesce().to(lib.bfloat16).to_sparse_csr()
+            other = lib.as_tensor(dense).bfloat16()
+            return lambda: matrix @ other
+
+        name = f"CSR @ dense, 4096, 167772 entries, {columns} columns, bfloat16"
+        yield name, short, lambda sparse: sparse.no_short_floats  # scipy has none
     for rows, count in ((2000, 20_000), (2000, 1_000_000), (100_000, 1_000_000)):
         numbers = _numbers(rows, count)
         yield (
@@ -94,21 +105,23 @@ def _prepared(make: Callable[[Any], Call], lib: Any) -> Call | None:
     try:
         call = make(lib)
         call()
-    except (RuntimeError, NotImplementedError):
+    except (RuntimeError, NotImplementedError, AttributeError):
         return None
     return call
 
 
-def times(calls: list[Call | None], seconds: float) -> list[float | None]:
+def times(
+    calls: list[Call | None], seconds: float, clock: Callable[[], float]
+) -> list[float | None]:
     """The median microseconds of each, in turns."""
     found: list[list[float]] = [[] for _ in calls]
     end = time.perf_counter() + seconds
     while not found[0] or time.perf_counter() < end:
         for call, own in zip(calls, found, strict=True):
             if call is not None:
-                start = time.perf_counter()
+                start = clock()
                 call()
-                own.append((time.perf_counter() - start) * 1e6)
+                own.append((clock() - start) * 1e6)
     return [median(own) if own else None for own in found]
 
 
@@ -117,6 +130,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=0.5)
+    parser.add_argument(
+        "--clock", choices=("wall", "processor"), default="wall",
+        help="the second on a machine that others use, with one thread",
+    )  # fmt: skip
+    clock = {"wall": time.perf_counter, "processor": time.process_time}
     chosen = parser.parse_args()
     taeda, torch, sparse = (_library(name) for name in ("taeda", "torch", "scipy.sparse"))
     for lib in (taeda, torch):
@@ -127,7 +145,7 @@ def main() -> None:
     )
     for name, tensors, arrays in cases():
         calls = [_prepared(tensors, taeda), _prepared(tensors, torch), _prepared(arrays, sparse)]
-        own, *others = times(calls, chosen.seconds)
+        own, *others = times(calls, chosen.seconds, clock[chosen.clock])
         texts = [f"{t:10.1f}" if t else f"{'-':>10}" for t in (own, *others)]
         ratios = [f"{own / t:7.2f}" if own and t else f"{'-':>7}" for t in others]
         print(f"{name:60} {' '.join(texts)} {' '.join(ratios)}", flush=True)
