@@ -100,3 +100,24 @@ def test_principal_components_of_a_sparse_matrix(sides):
     assert taeda.allclose(
         taeda.svd_lowrank(x.to_sparse(), q=5)[1], taeda.linalg.svdvals(x), rtol=1e-3
     )
+
+
+@pytest.mark.parametrize("dtype", [taeda.float32, taeda.float64])
+@pytest.mark.parametrize("columns", [1, 7, 16, 40, 64, 129, 520])
+def test_a_column_has_the_same_bits_beside_however_many_others(columns, dtype):
+    """Blocks of vectors, the rest of one, and panels of a large factor: each column is summed by itself."""
+    taeda.manual_seed(0)
+    places = taeda.randint(0, 1500, (2, 20_000))
+    values = taeda.randn(20_000, dtype=dtype)
+    own = taeda.sparse_coo_tensor(places, values, (1500, 1500)).coalesce().to_sparse_csr()
+    other = taeda.randn(1500, columns, dtype=dtype)
+    made = own @ other
+    for at in {0, columns // 2, columns - 1}:
+        assert taeda.equal(made[:, at], own @ other[:, at].contiguous())
+    assert taeda.allclose(made, own.to_dense() @ other, atol=1e-4)
+    threads = taeda.get_num_threads()
+    taeda.set_num_threads(1 if threads > 1 else 2)
+    try:
+        assert taeda.equal(own @ other, made)
+    finally:
+        taeda.set_num_threads(threads)

@@ -34,6 +34,7 @@
 #define ADD(suffix, real, v, WIDTH)                                                       \
     ADD_BLOCKS(8, suffix, real, v, WIDTH)                                                 \
     ADD_BLOCKS(4, suffix, real, v, WIDTH)                                                 \
+    ADD_BLOCKS(2, suffix, real, v, WIDTH)                                                 \
     ADD_BLOCKS(1, suffix, real, v, WIDTH)                                                 \
     static void add_##suffix(void *out, const void *dense, const int64_t *cols,           \
                              const void *values, int64_t count, int64_t known, int64_t n) \
@@ -41,11 +42,13 @@
         const real *d = dense, *x = values;                                               \
         int64_t at = add_8_##suffix(out, d, cols, x, count, known, n, 0);                 \
         at = add_4_##suffix(out, d, cols, x, count, known, n, at);                        \
+        at = add_2_##suffix(out, d, cols, x, count, known, n, at);                        \
         at = add_1_##suffix(out, d, cols, x, count, known, n, at);                        \
-        for (; at < n; at++) {                                                            \
-            real sum = ((real *)out)[at];                                                 \
-            for (int64_t k = 0; k < count; k++) sum += x[k] * d[cols[k] * n + at];        \
-            ((real *)out)[at] = sum;                                                      \
+        if (at < n) { /* lanes behind the last column stay as they are */                 \
+            v sum = v##_load_n((real *)out + at, n - at);                                 \
+            for (int64_t e = 0; e < count; e++)                                           \
+                sum += v##_set(x[e]) * v##_load_n(d + cols[e] * n + at, n - at);          \
+            v##_store_n((real *)out + at, sum, n - at);                                   \
         }                                                                                 \
     }
 

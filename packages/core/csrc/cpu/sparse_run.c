@@ -12,14 +12,19 @@
 #define NUMBER_NS 0.1 /* of a number that an entry multiplies */
 #define ENTRY_NS 2
 #define TASK_NS 20000
+#define NEAR (1 << 20) /* bytes of a dense matrix of which nothing is fetched ahead */
+#define PANEL 256      /* bytes of a row of a panel */
 
 typedef struct job {
     const td_csr *m;
     const int64_t *edges;
     int64_t rows, entries, n, tasks;
+    int64_t at, width; /* the columns that are computed: all, or those of a panel */
+    bool is_near;
     td_sparse_kernel kernel;
     int64_t item;
     const char *values, *row, *dense; /* of `add`; of `dot`; of both */
+    const char *whole;                /* what panels are copied from */
     char *out;
     _Atomic bool is_wrong; /* a column that is none: `wrong` */
     _Atomic int64_t wrong;
@@ -65,8 +70,8 @@ static bool take_columns(job *j, window *w, int64_t begin, int64_t end)
 static void add(job *j, int64_t row, int64_t entry, const int64_t *cols, int64_t count,
                 int64_t known)
 {
-    j->kernel.add(j->out + row * j->n * j->item, j->dense, cols, j->values + entry * j->item, count,
-                  known, j->n);
+    j->kernel.add(j->out + (row * j->n + j->at) * j->item, j->dense, cols,
+                  j->values + entry * j->item, count, j->is_near ? 0 : known, j->width);
 }
 
 static void dot(job *j, int64_t row, int64_t entry, const int64_t *cols, int64_t count,
@@ -82,7 +87,8 @@ static bool run_row(job *j, window *w, int64_t row, int64_t last)
 {
     int64_t begin = td_csr_within(j->edges[row], last),
             end = td_csr_within(j->edges[row + 1], last), count;
-    if (j->values && j->n) memset(j->out + row * j->n * j->item, 0, (size_t)(j->n * j->item));
+    if (j->values && j->width)
+        memset(j->out + (row * j->n + j->at) * j->item, 0, (size_t)(j->width * j->item));
     for (; begin < end; begin += count) {
         if ((begin < w->begin || begin >= w->begin + w->count) && !take_columns(j, w, begin, last))
             return false;
@@ -127,7 +133,7 @@ td_status td_csr_wrong_column(const td_csr *m, int64_t column)
 static td_status run(job *j)
 {
     TD_TRY(td_csr_check_edges(j->m));
-    double cost = (double)(j->entries + j->rows) * (ENTRY_NS + NUMBER_NS * (double)j->n);
+    double cost = (double)(j->entries + j->rows) * (ENTRY_NS + NUMBER_NS * (double)j->width);
     j->tasks = (int64_t)(cost / TASK_NS) + 1;
     if (j->tasks > 4 * td_num_threads()) j->tasks = 4 * td_num_threads();
     void *token = td_heavy_begin(cost);
@@ -144,10 +150,47 @@ static job job_of(const td_csr *m, td_tensor *out, const td_tensor *dense)
                  .rows = m->edges->numel - 1,
                  .entries = m->cols->numel,
                  .n = dense->sizes[1],
+                 .width = dense->sizes[1],
+                 .is_near = dense->numel * td_itemsize((td_dtype)dense->dtype) <= NEAR,
                  .kernel = TD_PICK(td_sparse_kernels)->of[is_double],
                  .item = td_itemsize((td_dtype)dense->dtype),
                  .dense = td_data(dense),
                  .out = td_data(out)};
+}
+
+static void pack_rows(void *context, int64_t begin, int64_t end)
+{
+    const job *j = context;
+    size_t bytes = (size_t)(j->width * j->item);
+    for (int64_t k = begin; k < end; k++)
+        memcpy((char *)j->dense + (size_t)k * bytes, j->whole + (k * j->n + j->at) * j->item,
+               bytes);
+}
+
+/* A matrix beyond the second cache of which a panel of columns is not, and whose rows are read
+ * often enough to be worth a copy. */
+static bool wants_panels(const job *j)
+{
+    int64_t columns = j->m->columns;
+    return columns * PANEL <= NEAR && columns * j->n * j->item > NEAR && j->entries > 8 * columns;
+}
+
+static td_status run_panels(job *j)
+{
+    int64_t most = PANEL / j->item, bytes = j->m->columns * PANEL;
+    char *panel = td_alloc(bytes);
+    if (!panel) return run(j); /* slower, and as right */
+    td_status status = TD_OK;
+    j->whole = j->dense;
+    j->dense = panel;
+    j->is_near = true;
+    for (; !status && j->at < j->n; j->at += most) {
+        j->width = j->n - j->at < most ? j->n - j->at : most;
+        td_parallel(j->m->columns, 256, pack_rows, j);
+        status = run(j);
+    }
+    td_free(panel, bytes);
+    return status;
 }
 
 td_status td_csr_times(const td_csr *m, td_tensor *out, const td_tensor *values,
@@ -156,7 +199,7 @@ td_status td_csr_times(const td_csr *m, td_tensor *out, const td_tensor *values,
     static const char none; /* without entries there may be no address */
     job j = job_of(m, out, dense);
     j.values = values->numel ? td_data(values) : &none;
-    return run(&j);
+    return wants_panels(&j) ? run_panels(&j) : run(&j);
 }
 
 td_status td_csr_sampled(const td_csr *m, td_tensor *out, const td_tensor *a, const td_tensor *b)
