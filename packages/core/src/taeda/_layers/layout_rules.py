@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -34,7 +35,13 @@ def operator(row: str) -> Rule:
 
 def arguments_by_name(row: str, args: Sequence[Any]) -> dict[str, Any]:
     """Arguments of a row by their names."""
-    return dict(zip((name for name, _ in _core.op_parameters(row)), args, strict=True))
+    names = _names(row) if "::" not in row else _names.__wrapped__(row)  # which may be defined anew
+    return dict(zip(names, args, strict=True))
+
+
+@functools.cache
+def _names(row: str) -> tuple[str, ...]:
+    return tuple(name for name, _ in _core.op_parameters(row))
 
 
 def require_plain(what: str, x: Any) -> None:

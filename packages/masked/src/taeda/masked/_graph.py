@@ -7,6 +7,7 @@ leaves out get 0 on the way to plain tensors, whatever was computed at their pla
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import taeda
@@ -82,12 +83,17 @@ def is_masked(x: Any) -> bool:
     return isinstance(x, Tensor) and isinstance(core.parts_of(x), Masked)
 
 
-def tensor_of(data: Tensor, mask: Tensor) -> Tensor:
-    """The masked tensor of these, outside of any graph."""
+@functools.cache
+def _class() -> type[Tensor]:
     from ._tensor import MaskedTensor  # late: a class of what this file makes
 
+    return MaskedTensor
+
+
+def tensor_of(data: Tensor, mask: Tensor) -> Tensor:
+    """The masked tensor of these, outside of any graph."""
     made: Tensor = core.make_layout(
-        _MASKED, tuple(data.shape), data.dtype, data.device, Masked(data, mask), MaskedTensor
+        _MASKED, tuple(data.shape), data.dtype, data.device, Masked(data, mask), _class()
     )
     return made
 

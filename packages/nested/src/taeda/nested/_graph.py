@@ -4,6 +4,7 @@ values, which are strided. The gradient of a nested tensor is nested, of the sam
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import taeda
@@ -67,13 +68,18 @@ def _values_for(gradient: Tensor, parts: Jagged) -> Tensor:
     return made
 
 
-def tensor_of(parts: Jagged) -> Tensor:
-    """The nested tensor of these parts, outside of any graph."""
+@functools.cache
+def _class() -> type[Tensor]:
     from ._tensor import NestedTensor  # late: a class of what this file makes
 
+    return NestedTensor
+
+
+def tensor_of(parts: Jagged) -> Tensor:
+    """The nested tensor of these parts, outside of any graph."""
     values = parts.values
     made: Tensor = core.make_layout(
-        taeda.jagged, parts.shape(), values.dtype, values.device, parts, NestedTensor
+        taeda.jagged, parts.shape(), values.dtype, values.device, parts, _class()
     )
     return made
 

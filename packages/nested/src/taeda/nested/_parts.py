@@ -22,7 +22,7 @@ class Jagged:
     later does not move them.
     """
 
-    __slots__ = ("bounds", "lengths", "offsets", "ragged", "size", "source", "values")
+    __slots__ = ("_packed", "bounds", "lengths", "offsets", "ragged", "size", "source", "values")
     in_files = "jagged"
 
     def __init__(
@@ -37,11 +37,14 @@ class Jagged:
         self.values, self.offsets, self.lengths, self.ragged = values, offsets, lengths, ragged
         self.bounds, self.size = tuple(bounds), size
         self.source: Any = None  # what the values are, if a graph knows of that
+        self._packed: tuple[int, bool] | None = None  # of so many values, what `is_packed` found
 
     def like(self, values: Tensor, ragged: int | None = None) -> Jagged:
         """Other values for the same sequences."""
         at = self.ragged if ragged is None else ragged
-        return Jagged(values, self.offsets, self.lengths, at, self.bounds, self.size)
+        made = Jagged(values, self.offsets, self.lengths, at, self.bounds, self.size)
+        made._packed = self._packed
+        return made
 
     def on(self, device: Any) -> Jagged:
         """The same sequences, for values that move to this device; their raggedness stays."""
@@ -60,11 +63,11 @@ class Jagged:
 
     def is_packed(self) -> bool:
         """Do the sequences follow each other, from the first value to the last?"""
-        if not self.bounds:
-            return int(self.values.shape[self.ragged - 1]) == 0
-        ends = [0, *(end for _, end in self.bounds)]
-        starts = [*(start for start, _ in self.bounds), int(self.values.shape[self.ragged - 1])]
-        return ends == starts
+        total, known = self.values.shape[self.ragged - 1], self._packed
+        if known is None or known[0] != total:
+            ends = [0, *(end for _, end in self.bounds)]
+            self._packed = known = (total, ends == [*(start for start, _ in self.bounds), total])
+        return known[1]
 
     def named(self) -> tuple[tuple[str, Tensor], ...]:
         """The strided tensors, by their names."""

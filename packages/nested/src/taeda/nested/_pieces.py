@@ -6,6 +6,7 @@ everything else is written in operations on these.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -80,14 +81,17 @@ def pieces_of(x: Tensor) -> list[Tensor]:
     return list(core.parts_of(x).tensors)
 
 
-def _tensor_of(tensors: Sequence[Tensor]) -> Tensor:
+@functools.cache
+def _class() -> type[Tensor]:
     from ._strided import StridedNestedTensor  # late: a class of what this file makes
 
+    return StridedNestedTensor
+
+
+def _tensor_of(tensors: Sequence[Tensor]) -> Tensor:
     parts, first = Pieces(tensors), tensors[0]
     size = (len(tensors), *(max(sizes) for sizes in parts.sizes()))
-    made: Tensor = core.make_layout(
-        core._nested, size, first.dtype, first.device, parts, StridedNestedTensor
-    )
+    made: Tensor = core.make_layout(core._nested, size, first.dtype, first.device, parts, _class())
     return made
 
 

@@ -59,8 +59,11 @@ class Compressed:
         self.source: Any = None  # what the values are, if a graph knows of that
 
     def like(self, values: Tensor) -> Compressed:
-        """Other values at the same places."""
-        return Compressed(self.layout, self.compressed, self.plain, values)
+        """Other values at the same places, whose indices were looked at when those of this one were."""
+        made = Compressed.__new__(Compressed)
+        made.layout, made.compressed, made.plain = self.layout, self.compressed, self.plain
+        made.values, made.versions, made.source = values, self.versions, None
+        return made
 
     def become(self, other: Compressed) -> None:
         """Take over what another has: every tensor of these parts, such as one that was detached, sees it."""

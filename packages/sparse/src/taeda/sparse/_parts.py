@@ -34,9 +34,10 @@ class Coo:
         self.source: Any = None  # what the values are, if a graph knows of that
 
     def like(self, values: Tensor) -> Coo:
-        """Other values at the same places."""
-        made = Coo(self.indices, values, self.is_coalesced)
-        made._crow = self._crow
+        """Other values at the same places, whose indices were looked at when those of this one were."""
+        made = Coo.__new__(Coo)
+        made.indices, made.values, made.is_coalesced = self.indices, values, self.is_coalesced
+        made.version, made._crow, made.source = self.version, self._crow, None
         return made
 
     def become(self, other: Coo) -> None:

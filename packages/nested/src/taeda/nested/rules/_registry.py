@@ -54,6 +54,9 @@ def together(name: str, tensors: Any) -> tuple[Jagged, list[Any]]:
     """Parts of nested tensors of one raggedness, and values for each tensor, strided ones as they broadcast
     to those. RuntimeError for tensors that differ.
     """
+    if len(tensors) == 1:
+        alone, values = compact(tensors[0])
+        return alone, [values]
     nested = [x for x in tensors if is_nested(x)]
     pairs = [compact(x) for x in nested]
     parts = pairs[0][0]

@@ -9,6 +9,7 @@ from taeda import Tensor
 from taeda._core_api import runtime as core
 
 from .._graph import built, entries, raw_entries
+from .._parts import tensor_of
 from ._registry import in_place, named_arguments, rule
 
 #: f(a + b) = f(a) + f(b): values at one place need not be added up first
@@ -33,7 +34,10 @@ def _register(name: str, take: Callable[[Tensor], Any]) -> None:
     @rule(name)
     def run(x: Tensor, *args: Any) -> Tensor:
         parts, values = take(x)
-        return built(parts, function(values, **named_arguments(name, args)), x.shape)
+        made = function(values, **named_arguments(name, args)) if args else function(values)
+        if made.requires_grad:
+            return built(parts, made, x.shape)
+        return tensor_of(parts.like(made), x.shape)
 
 
 for _name in LINEAR:
