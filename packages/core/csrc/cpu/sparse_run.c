@@ -12,8 +12,10 @@
 #define NUMBER_NS 0.1 /* of a number that an entry multiplies */
 #define ENTRY_NS 2
 #define TASK_NS 20000
-#define NEAR (1 << 20) /* bytes of a dense matrix of which nothing is fetched ahead */
-#define PANEL 256      /* bytes of a row of a panel */
+#define NEAR (1 << 19)   /* bytes of a dense matrix of which nothing is fetched ahead */
+#define FAR (1 << 22)    /* bytes from which on panels are worth their copies */
+#define SECOND (1 << 20) /* bytes of a panel that a second cache holds */
+#define PANEL 256        /* bytes of a row of a panel */
 
 typedef struct job {
     const td_csr *m;
@@ -172,7 +174,7 @@ static void pack_rows(void *context, int64_t begin, int64_t end)
 static bool wants_panels(const job *j)
 {
     int64_t columns = j->m->columns;
-    return columns * PANEL <= NEAR && columns * j->n * j->item > NEAR && j->entries > 8 * columns;
+    return columns * PANEL <= SECOND && columns * j->n * j->item > FAR && j->entries > 8 * columns;
 }
 
 static td_status run_panels(job *j)
