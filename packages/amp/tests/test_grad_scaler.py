@@ -261,3 +261,9 @@ def test_sparse_gradients_with_repeated_places():
     p.grad = taeda.sparse_coo_tensor([[1, 1]], [[math.inf], [-math.inf]], (3, 1))
     s.update()
     assert s.step(Descent(p)) is None
+
+
+def test_libraries_have_the_scale_before_the_first_loss():
+    s = scaler()
+    s._lazy_init_scale_growth_tracker(taeda.device("cpu"))
+    assert s._scale.item() == 8.0 and s._growth_tracker.item() == 0

@@ -144,3 +144,20 @@ def test_the_rest_can():
     loader = DataLoader(range(3), batch_size=3)
     loader.collate_fn = tuple
     assert list(loader) == [(0, 1, 2)]
+
+
+def test_libraries_lift_what_is_fixed_for_a_moment():
+    loader = DataLoader(range(4), batch_size=2)
+    loader._DataLoader__initialized = False
+    loader.batch_sampler = [[3], [0]]
+    loader._DataLoader__initialized = True
+    assert [batch.tolist() for batch in loader] == [[3], [0]]
+    with pytest.raises(ValueError, match="batch_sampler attribute should not be set"):
+        loader.batch_sampler = [[1]]
+
+
+def test_the_kind_of_the_data_set_has_torch_s_name():
+    from taeda.utils.data.dataloader import _DatasetKind
+
+    assert DataLoader([1])._dataset_kind == _DatasetKind.Map
+    assert DataLoader(Stream(3))._dataset_kind == _DatasetKind.Iterable

@@ -100,3 +100,12 @@ def test_a_copy_has_memory_of_its_own():
     made = copy.copy(storage)
     made[0] = 7
     assert storage[0] == 0 and made.nbytes() == 12
+
+
+def test_numbers_by_which_libraries_compare_memory_and_tensors():
+    x, y = taeda.ones(4), taeda.ones(4)
+    assert x[1:].untyped_storage()._cdata == x.untyped_storage()._cdata
+    assert x.untyped_storage()._cdata != y.untyped_storage()._cdata
+    assert taeda.ones(0).untyped_storage()._cdata != 0
+    assert x._cdata == x._cdata != x.view(-1)._cdata
+    assert x._typed_storage().dtype == taeda.float32 and x._typed_storage()[0] == 1

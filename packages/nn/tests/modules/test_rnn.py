@@ -167,3 +167,35 @@ def test_samples_in_another_order():
 
     x = taeda.arange(6.0).reshape(1, 3, 2)
     assert apply_permutation(x, taeda.tensor([2, 0, 1]))[0, :, 0].tolist() == [4, 0, 2]
+
+
+@pytest.mark.parametrize(("kind", "make"), CASES)
+def test_names_by_which_libraries_reach_the_weights(kind, make):
+    layer = make(num_layers=2, bidirectional=True)
+    names = [name for name, _ in layer.named_parameters()]
+    assert layer._flat_weights_names == names == [n for part in layer._all_weights for n in part]
+    assert all(a is b for a, b in zip(layer._flat_weights, layer.parameters(), strict=True))
+    layer._flat_weights = list(layer.parameters())  # what is there already
+    with pytest.raises(RuntimeError, match="assign weight_ih_l0, weight_hh_l0"):
+        layer._flat_weights = [taeda.zeros(1)] * len(names)
+
+
+def test_an_own_check_and_an_own_order_are_asked():
+    seen = []
+
+    class Own(nn.LSTM):
+        def check_forward_args(self, input, hidden, batch_sizes):
+            seen.append(("check", tuple(hidden[0].shape), batch_sizes is None))
+            super().check_forward_args(input, hidden, batch_sizes)
+
+        def permute_hidden(self, hx, permutation):
+            seen.append(("permute", len(hx)))
+            return super().permute_hidden(hx, permutation)
+
+    layer = Own(3, 4, proj_size=2)
+    layer(taeda.randn(5, 2, 3))
+    layer(pack_sequence([taeda.randn(2, 3), taeda.randn(4, 3)], enforce_sorted=False))
+    assert seen == [("check", (1, 2, 2), True), ("check", (1, 2, 2), False), ("permute", 2)]
+    assert layer.get_expected_cell_size(taeda.zeros(5, 2, 3), None) == (1, 2, 4)
+    with pytest.raises(RuntimeError, match=r"Expected hidden\[1\] size \(1, 2, 4\)"):
+        layer.check_forward_args(taeda.zeros(5, 2, 3), (taeda.zeros(1, 2, 2),) * 2, None)

@@ -116,6 +116,10 @@ class GradScaler:
             )
         return self._scale
 
+    def _lazy_init_scale_growth_tracker(self, dev: taeda.device) -> None:
+        """What libraries call to have the scale before the first loss."""
+        self._started(dev)
+
     def _checked(self, wants: str) -> Tensor:
         if self._scale is None:
             raise AssertionError(

@@ -70,6 +70,11 @@ class UntypedStorage(Casts):
         """Where the bytes are."""
         return self._bytes.device
 
+    @property
+    def _cdata(self) -> int:
+        """A number that no other memory has; libraries compare it."""
+        return _core.storage_address(self._bytes)
+
     def nbytes(self) -> int:
         """Number of bytes."""
         return self._bytes.numel()

@@ -53,6 +53,7 @@ _PROPERTIES: dict[str, tuple[Callable[[Tensor], Any], str]] = {
     "is_cpu": (lambda self: self.device.type == "cpu", "True if the memory is on the cpu."),
     "is_cuda": (lambda self: self.device.type == "cuda", "True if the memory is on a CUDA device."),
     "is_meta": (lambda self: self.device.type == "meta", "True for a tensor without memory."),
+    "_cdata": (id, "A number that no other tensor has; libraries compare it."),
     "name": (lambda self: None, "None: tensors have no names."),
     "volatile": (lambda self: False, "False; kept for old programs."),
     **dict.fromkeys(_ABSENT, (lambda self: False, "False: no such tensors in this build.")),

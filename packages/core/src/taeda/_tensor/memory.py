@@ -102,6 +102,12 @@ def storage(self: Tensor) -> Any:
 
 
 @method
+def _typed_storage(self: Tensor) -> Any:
+    """What libraries call to have `storage` without the warning that PyTorch gives."""
+    return self.storage()
+
+
+@method
 def set_(
     self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = None, stride: Any = None
 ) -> Tensor:

@@ -250,6 +250,19 @@ def test_hyperparameters_are_a_run(writer, tmp_path):
     assert domains["lr"] == [0.1, 0.2]
 
 
+def test_hyperparameters_as_summaries_of_a_library(writer, tmp_path):
+    from taeda.utils.tensorboard.summary import hparams
+
+    for made in hparams({"lr": 0.1}, {"acc": 0.5}):
+        writer._get_file_writer().add_summary(made, 3)
+    writer.close()
+    found = read(tmp_path).PluginTagToContent("hparams")
+    names = ("experiment", "session_start_info", "session_end_info")
+    assert set(found) == {f"_hparams_/{name}" for name in names}
+    with pytest.raises(TypeError, match="hparam_dict is NoneType"):
+        hparams()
+
+
 def test_embeddings_are_listed(writer, tmp_path):
     from google.protobuf import text_format
     from tensorboard.plugins.projector.projector_config_pb2 import ProjectorConfig

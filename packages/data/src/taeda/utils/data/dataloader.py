@@ -159,7 +159,7 @@ class DataLoader(Generic[T_co]):
         self._iterator: Pass | None = None
         self._latest: weakref.ref[Pass] | None = None
         self._resume: dict[str, Any] | None = None
-        self._made = True
+        self.__initialized = True
 
     def _set_order(
         self, batch_size: int | None, shuffle: bool, sampler: Any, batch_sampler: Any, drop: bool
@@ -183,8 +183,15 @@ class DataLoader(Generic[T_co]):
             return RandomSampler(self.dataset, generator=self.generator)
         return SequentialSampler(self.dataset)
 
+    # libraries that change a loader after it is made lift this for a moment
+    __initialized = False
+
+    @property
+    def _dataset_kind(self) -> int:
+        return _DatasetKind.Iterable if self._streams else _DatasetKind.Map
+
     def __setattr__(self, name: str, value: Any) -> None:
-        if name in _FIXED and self.__dict__.get("_made"):
+        if name in _FIXED and self.__initialized:
             raise ValueError(
                 f"{name} attribute should not be set after {type(self).__name__} is initialized"
             )

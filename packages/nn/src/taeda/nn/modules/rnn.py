@@ -135,6 +135,32 @@ class RNNBase(Module):
             for suffix in self._suffixes
         ]
 
+    # names by which libraries reach the weights
+
+    @property
+    def _all_weights(self) -> list[list[str]]:
+        return [[name + suffix for name in self._taeda_shapes(0)] for suffix in self._suffixes]
+
+    @property
+    def _flat_weights_names(self) -> list[str]:
+        return [name for names in self._all_weights for name in names]
+
+    @property
+    def _flat_weights(self) -> list[Parameter]:
+        return [getattr(self, name) for name in self._flat_weights_names]
+
+    @_flat_weights.setter
+    def _flat_weights(self, weights: list[Any]) -> None:
+        """Accepts what is there already: attributes hold the weights, and nothing else does."""
+        there = self._flat_weights
+        if len(weights) != len(there) or any(
+            a is not b for a, b in zip(weights, there, strict=True)
+        ):
+            raise RuntimeError(
+                "_flat_weights: the weights of a recurrence are its attributes: assign "
+                f"{', '.join(self._flat_weights_names[:2])} and so on"
+            )
+
     def extra_repr(self) -> str:
         usual = {
             "proj_size": 0,
@@ -188,16 +214,30 @@ class RNNBase(Module):
         if tuple(hx.shape) != expected_hidden_size:
             raise RuntimeError(msg.format(expected_hidden_size, list(hx.shape)))
 
-    def _taeda_check_states(
-        self, states: States, input: Tensor, batch_sizes: Tensor | None
-    ) -> None:
+    def get_expected_cell_size(
+        self, input: Tensor, batch_sizes: Tensor | None
+    ) -> tuple[int, int, int]:
+        """The shape of the cell states of an LSTM."""
+        return (*self.get_expected_hidden_size(input, batch_sizes)[:2], self.hidden_size)
+
+    def check_forward_args(self, input: Tensor, hidden: Any, batch_sizes: Tensor | None) -> None:
+        """What a call checks: the input, and the states, of an LSTM a pair. The errors of `check_input`
+        and `check_hidden_size`.
+        """
+        self.check_input(input, batch_sizes)
         expected = self.get_expected_hidden_size(input, batch_sizes)
         if self.mode != "LSTM":
-            self.check_hidden_size(states[0], expected)
+            self.check_hidden_size(hidden, expected)
             return
-        self.check_hidden_size(states[0], expected, "Expected hidden[0] size {}, got {}")
-        cell = (*expected[:2], self.hidden_size)
-        self.check_hidden_size(states[1], cell, "Expected hidden[1] size {}, got {}")
+        self.check_hidden_size(hidden[0], expected, "Expected hidden[0] size {}, got {}")
+        cell = self.get_expected_cell_size(input, batch_sizes)
+        self.check_hidden_size(hidden[1], cell, "Expected hidden[1] size {}, got {}")
+
+    def permute_hidden(self, hx: Any, permutation: Tensor | None) -> Any:
+        """The states, of an LSTM a pair, with the samples of a batch in another order; None: as they are."""
+        if isinstance(hx, tuple):
+            return tuple(_permuted(state, permutation) for state in hx)
+        return _permuted(hx, permutation)
 
     # ---- the computation ----
 
@@ -216,8 +256,7 @@ class RNNBase(Module):
         dim = 0 if self.batch_first else 1
         rows = input if batched else input.unsqueeze(dim)
         states = self._taeda_first_states(rows, hx, None, batched)
-        self.check_input(rows, None)
-        self._taeda_check_states(states, rows, None)
+        self.check_forward_args(rows, self._taeda_given_out(states), None)
         output, states = self._taeda_run(
             rows.transpose(0, 1) if self.batch_first else rows, states, None
         )
@@ -231,11 +270,10 @@ class RNNBase(Module):
         data, sizes, order, back = packed
         states = self._taeda_first_states(data, hx, sizes, True)
         if hx is not None:
-            states = tuple(_permuted(state, order) for state in states)
-        self.check_input(data, sizes)
-        self._taeda_check_states(states, data, sizes)
+            states = self.permute_hidden(states, order)
+        self.check_forward_args(data, self._taeda_given_out(states), sizes)
         output, states = self._taeda_run(data, states, sizes.tolist())
-        states = tuple(_permuted(state, back) for state in states)
+        states = self.permute_hidden(states, back)
         return PackedSequence(output, sizes, order, back), self._taeda_given_out(states)
 
     def _taeda_given_out(self, states: States) -> Any:
