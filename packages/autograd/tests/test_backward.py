@@ -149,3 +149,34 @@ def test_objects_that_answer_for_themselves_are_asked_for_gradients():
             return function, cls in types
 
     assert taeda.autograd.grad(Stranger(), Stranger()) == (taeda.autograd.grad, True)
+
+
+def test_modes_and_other_classes_are_asked_for_the_walk_itself():
+    from taeda.overrides import TorchFunctionMode
+
+    x, asked = taeda.ones(2, requires_grad=True), []
+
+    class Seen(TorchFunctionMode):
+        def __torch_function__(self, function, types, args=(), kwargs=None):
+            asked.append(function)
+            return function(*args, **(kwargs or {}))
+
+    class Other:
+        @classmethod
+        def __torch_function__(cls, function, types, args=(), kwargs=None):
+            asked.append(function)
+
+    loss = x.sum()
+    with Seen():
+        taeda.autograd.backward(loss)
+    assert asked == [taeda.autograd.backward] and x.grad.tolist() == [1, 1]
+    taeda.autograd.backward([Other()])
+    taeda.autograd.backward(x.sum(), inputs=[Other()])
+    assert asked == [taeda.autograd.backward] * 3
+
+
+def test_generators_of_roots_and_inputs():
+    x = taeda.ones(2, requires_grad=True)
+    taeda.autograd.backward((r for r in [x.sum()]), inputs=(i for i in [x]))
+    assert x.grad.tolist() == [1, 1]
+    assert taeda.autograd.grad((r for r in [x.sum()]), (i for i in [x]))[0].tolist() == [1, 1]

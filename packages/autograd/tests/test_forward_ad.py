@@ -265,3 +265,28 @@ def test_an_operator_that_a_library_overrode_has_tangents_again():
         assert unpack_dual(y).tangent.tolist() == [1.0, 1.0]
     with pytest.raises(TypeError):
         taeda.ones(2).sum(0, keepdim=1)
+
+
+FUNCTIONS = {
+    "sum": lambda x: x.sum(), "mean": lambda x: x.mean(0), "cumsum": lambda x: x.cumsum(0), "flip": lambda x: x.flip(0),
+    "t": lambda x: x.t(), "clone": lambda x: x.clone(), "detach": lambda x: x * x.detach(), "view": lambda x: x.view(1, 2),
+    "select": lambda x: x[0], "exp": lambda x: x.exp(), "max": lambda x: x.max(), "matmul": lambda x: x @ x, "cat": lambda x: taeda.cat([x, x]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_duals_of_samples_are_those_of_one_after_the_other(name):
+    function = FUNCTIONS[name]
+    x, many = taeda.tensor([0.5, 2.0]), taeda.tensor([[1.0, 0.5], [0.0, 3.0], [2.0, 1.0]])
+
+    def along(value, slope):
+        with dual_level():
+            found = unpack_dual(function(make_dual(value, slope)))
+            assert found.primal.shape == found.tangent.shape
+            return found.tangent
+
+    for value, slope, places in ((x, many, (None, 0)), (many, x, (0, None)), (many, many, (0, 0))):
+        found = taeda.vmap(along, places)(value, slope)
+        pairs = [(v, s) for v, s in zip(value.expand(3, 2), slope.expand(3, 2), strict=True)]
+        expected = taeda.stack([along(*pair) for pair in pairs])
+        assert found.device == expected.device and taeda.allclose(found, expected), places

@@ -105,6 +105,23 @@ def test_gradients_at_once(monkeypatch):
         assert not gradcheck(lambda x: x * x, x, check_batched_grad=True, raise_exception=False)
 
 
+def test_tangents_at_once(monkeypatch):
+    x, y = double(0.5, 2.0), double(1.0, 3.0)
+    both = {"check_forward_ad": True, "check_batched_forward_grad": True}
+    assert gradcheck(lambda x, y: (x.sin() * y, x.sum()), (x, y), **both)
+    module = sys.modules["taeda.autograd.gradcheck"]
+    real = taeda.vmap
+    for broken, text in (
+        (lambda f: lambda t: tuple(2 * d for d in real(f)(t)), "differ"),
+        (lambda f: lambda t: taeda.ones(2) @ taeda.ones(3), "several tangents"),
+    ):
+        monkeypatch.setattr(module.taeda, "vmap", broken)
+        assert gradcheck(lambda x: x * x, x, check_batched_forward_grad=True)  # no forward mode
+        with pytest.raises(GradcheckError, match=text):
+            gradcheck(lambda x: x * x, x, **both)
+        monkeypatch.undo()
+
+
 def test_dtypes_of_gradients(monkeypatch):
     x = double(0.5, 2.0)
     assert gradcheck(lambda x: x * x, x, check_grad_dtypes=True)

@@ -116,7 +116,7 @@ static PyObject *m_is_contiguous(PyObject *o, PyObject *args, PyObject *kw)
     PyObject *format = NULL;
     int code = 0;
     if (!PyArg_ParseTupleAndKeywords(args, kw, "|O:is_contiguous", names, &format)) return NULL;
-    if (format && format != Py_None && !td_memory_format_from(format, &code))
+    if (format && !td_memory_format_from(format, &code))
         return PyErr_Format(PyExc_TypeError,
                             "is_contiguous(): memory_format must be taeda.memory_format, not %S",
                             Py_TYPE(format));

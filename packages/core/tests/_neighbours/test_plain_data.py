@@ -155,3 +155,45 @@ def test_models_of_a_library_are_written_and_its_other_classes_are_not(monkeypat
     assert plain_data.class_named(f"{place}.Backend") is None
     with pytest.raises(TypeError, match="Backend"):
         taeda.save({"model": Backend()}, io.BytesIO())
+
+
+@pytest.fixture
+def batches(libraries, monkeypatch):
+    """A class that makes a class at its first call, as the library has it."""
+    module = types.ModuleType("torch_geometric.data.batch")
+
+    class Batch:
+        def __new__(cls, _base_cls):
+            if cls is not Batch:
+                return object.__new__(cls)
+            name = f"{_base_cls.__name__}Batch"
+            if name not in vars(module):
+                made = type(name, (_base_cls,), {"__module__": "abc"})
+                setattr(module, name, made)
+            return vars(module)[name]()
+
+    module.Batch = Batch
+    over = types.ModuleType("torch_geometric.data")
+    over.Data = Data
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    monkeypatch.setitem(sys.modules, over.__name__, over)
+    return module
+
+
+@pytest.mark.parametrize("form", ["safetensors", "pt"])
+def test_batches_of_graphs_come_back(batches, form):
+    given = batches.Batch(_base_cls=Data)
+    given._store._mapping["x"] = taeda.ones(2)
+    kind = type(given)
+    file = back({"b": given}, form)
+    del batches.DataBatch  # as in a program that has made none yet
+    found = taeda.load(file)["b"]
+    assert type(found) is batches.DataBatch is not kind
+    store = object.__getattribute__(found, "_store")
+    own = object.__getattribute__(store, "__dict__")
+    assert own["_mapping"]["x"].tolist() == [1, 1] and own["_parent"]() is found
+
+
+def test_batches_are_unknown_before_the_import():
+    assert plain_data.class_named("torch_geometric.data.batch.DataBatch") is None
+    assert plain_data.class_named("torch_geometric.data.batch.DynamicInheritanceGetter") is None

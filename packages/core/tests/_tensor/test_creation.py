@@ -208,3 +208,21 @@ def test_subclasses_of_tensor_count_as_what_they_hold():
 def test_a_list_of_cells_of_two_columns():
     cells = [np.arange(3)[0], np.linspace(0, 1, 3)[1]]
     assert taeda.tensor(cells).tolist() == [0.0, 0.5]
+
+
+@pytest.mark.parametrize("make", [taeda.tensor, taeda.as_tensor, taeda.asarray])
+def test_modes_are_asked_for_makers_and_not_for_what_these_are_made_of(make):
+    from taeda.overrides import TorchFunctionMode
+
+    asked = []
+
+    class Seen(TorchFunctionMode):
+        def __torch_function__(self, function, types, args=(), kwargs=None):
+            asked.append((function, args, kwargs))
+            return function(*args, **(kwargs or {}))
+
+    with Seen():
+        made = make([1.0], dtype=taeda.float64)
+    assert made.dtype == taeda.float64
+    ((function, args, kwargs),) = asked
+    assert function is make and args == ([1.0],) and kwargs["dtype"] is taeda.float64

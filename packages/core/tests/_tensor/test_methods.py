@@ -108,3 +108,9 @@ def test_new_tensor_has_the_layout_it_is_asked_for():
     assert x.new_tensor([1], layout=taeda.strided).layout is taeda.strided
     with pytest.raises(TypeError, match="layout"):
         x.new_tensor([1], layout="strided")
+
+
+@pytest.mark.parametrize("format", [None, 1, "channels_last"])
+def test_is_contiguous_wants_a_memory_format(format):
+    with pytest.raises(TypeError, match="memory_format must be taeda.memory_format"):
+        taeda.ones(2).is_contiguous(memory_format=format)

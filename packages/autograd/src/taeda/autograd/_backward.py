@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias
 
 import taeda
@@ -24,6 +24,11 @@ def _tuple(value: Any) -> tuple[Any, ...]:
     if isinstance(value, Tensor) or _is_edge(value) or hasattr(type(value), "__torch_function__"):
         return (value,)
     return tuple(value)
+
+
+def _kept(value: Any) -> Any:
+    """The value, of a generator a tuple: it is read more than once."""
+    return tuple(value) if isinstance(value, Iterator) else value
 
 
 def _is_edge(value: Any) -> bool:
@@ -139,6 +144,11 @@ def backward(
     >>> x.grad
     tensor(6.)
     """
+    tensors, inputs = _kept(tensors), _kept(inputs)
+    given = (*_tuple(tensors), *(() if inputs is None else _tuple(inputs)))
+    if is_for_others(given):
+        call_others(backward, given)
+        return
     wanted = None
     if _core.get_layers() & TRANSFORM:
         _function_maps.refuse_samples((tensors, grad_tensors, grad_variables, inputs))
@@ -201,6 +211,7 @@ def grad(
     >>> grad(x ** 2, x)
     (tensor(6.),)
     """
+    outputs, inputs = _kept(outputs), _kept(inputs)
     if is_for_others(given := (*_tuple(outputs), *_tuple(inputs))):
         return call_others(grad, given)
     if materialize_grads and allow_unused is False:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Self
 import taeda
 from taeda import Tensor
 from taeda._core_api import runtime as _core
-from taeda._core_api.calls import DUAL
+from taeda._core_api.calls import DUAL, TRANSFORM, hidden
 
 from . import _places
 from .grad_mode import _Decorator
@@ -148,6 +148,8 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
     tensor([3., 3.])
     """
     _level(level, "make_dual")
+    if _is_mapped(tensor, tangent):
+        return dual_of_samples(tensor, tangent)
     _check(tensor, "primal")
     _check(tangent, "tangent")
     if tensor.shape != tangent.shape:
@@ -173,6 +175,27 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
     return dual
 
 
+def _is_mapped(*tensors: Any) -> bool:
+    """Whether one of these is a sample inside of `vmap`."""
+    if not _core.get_layers() & TRANSFORM:
+        return False
+    from .batching import Batched  # late: for vmap alone
+
+    return any(type(x) is Batched for x in tensors)
+
+
+def dual_of_samples(primal: Tensor, tangent: Tensor) -> Tensor:
+    """A dual tensor of all samples of the maps at work: each has a value and a tangent of its own, also
+    where the two were no samples.
+    """
+    from .batching import levels, on_levels, physical, rewrapped, unwrapped  # late: for vmap alone
+
+    (value, numbers), slope = unwrapped(on_levels(primal, levels())), on_levels(tangent, levels())
+    with hidden(TRANSFORM):
+        made: Tensor = rewrapped(make_dual(value, physical(slope)), numbers)
+    return made
+
+
 def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
     """(value without tangent, tangent or None). Outside a level, and where forward mode is off, as it
     is in the `jvp` of a Function: (tensor, None).
@@ -187,10 +210,23 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
     level = _current_level if level is None else level
     if level < 0:
         return UnpackedDualTensor(tensor, None)
+    if _is_mapped(tensor):
+        return _unpacked_samples(tensor, level)
     tangent = _places.tangent_of(tensor) if _core.is_forward_on() else None
     if tangent is None:
         return UnpackedDualTensor(tensor, None)
     return UnpackedDualTensor(_places.apart(tensor), tangent)
+
+
+def _unpacked_samples(samples: Tensor, level: int) -> UnpackedDualTensor:
+    from .batching import rewrapped, unwrapped  # late: for vmap alone
+
+    plain, numbers = unwrapped(samples)
+    with hidden(TRANSFORM):
+        value, slope = unpack_dual(plain, level=level)
+    if slope is None:
+        return UnpackedDualTensor(samples, None)
+    return UnpackedDualTensor(rewrapped(value, numbers), rewrapped(slope, numbers))
 
 
 class _set_fwd_grad_enabled(_core.Switches, _Decorator):

@@ -272,14 +272,38 @@ def _check_batched(fn: Callable[..., Any], inputs: tuple[Any, ...]) -> None:
                 f"the gradient of output {place} cannot be computed for several cotangents at once: {error}"
             ) from error
         for (number, x), batch, *each in zip(wanted, together, *alone, strict=True):
-            expected = taeda.stack([taeda.zeros_like(x) if g is None else g for g in each])
-            found = taeda.zeros_like(expected) if batch is None else batch
-            if not taeda.allclose(found, expected, equal_nan=True):
-                raise GradcheckError(
-                    f"gradients of input {number} from output {place} differ where they are computed at "
-                    "once:\n"
-                    f"one after the other:{expected}\nat once:{found}\n"
-                )
+            parts = [taeda.zeros_like(x) if g is None else g for g in each]
+            found = taeda.zeros(2, *x.shape, dtype=x.dtype) if batch is None else batch
+            _require_same(found, taeda.stack(parts), place, number, "gradients")
+
+
+def _check_batched_forward(fn: Callable[..., Any], inputs: tuple[Any, ...]) -> None:
+    """Derivatives along several tangents at once are those of one after the other."""
+    for number, x in enumerate(inputs):
+        if not isinstance(x, Tensor) or not x.requires_grad:
+            continue
+        tangents = [_unit(x, seed) for seed in (13, 14)]
+        alone = [_along(fn, inputs, number, tangent) for tangent in tangents]
+        try:
+            together = taeda.vmap(lambda t, n=number: tuple(_along(fn, inputs, n, t)))(
+                taeda.stack(tangents)
+            )
+        except MemoryError:
+            raise
+        except RuntimeError as error:
+            raise GradcheckError(
+                f"derivatives along input {number} cannot be computed for several tangents at once: {error}"
+            ) from error
+        for place, (found, *each) in enumerate(zip(together, *alone, strict=True)):
+            _require_same(found, taeda.stack(each), place, number, "derivatives")
+
+
+def _require_same(found: Tensor, expected: Tensor, place: int, number: int, what: str) -> None:
+    if not taeda.allclose(found, expected, equal_nan=True):
+        raise GradcheckError(
+            f"{what} of input {number} from output {place} differ where they are computed at once:\n"
+            f"one after the other:{expected}\nat once:{found}\n"
+        )
 
 
 def gradcheck(
@@ -294,6 +318,7 @@ def gradcheck(
     check_undefined_grad: bool = True,
     check_grad_dtypes: bool = False,
     check_batched_grad: bool = False,
+    check_batched_forward_grad: bool = False,
     check_forward_ad: bool = False,
     check_backward_ad: bool = True,
     fast_mode: bool = False,
@@ -321,6 +346,8 @@ def gradcheck(
         check_grad_dtypes: whether gradients must have the dtypes of their inputs (False).
         check_batched_grad: whether a walk back for several gradients at once, as `vmap` makes it, must
             agree with one after the other (False).
+        check_batched_forward_grad: whether forward mode along several tangents at once, under `vmap`,
+            must agree with one after the other; wants check_forward_ad (False).
         check_forward_ad: whether forward mode is compared (False).
         check_backward_ad: whether backward is compared (True).
         fast_mode: whether one random projection is compared (False).
@@ -343,6 +370,7 @@ def gradcheck(
             check_undefined_grad=check_undefined_grad,
             check_grad_dtypes=check_grad_dtypes,
             check_batched_grad=check_batched_grad,
+            check_batched_forward_grad=check_batched_forward_grad,
             check_forward_ad=check_forward_ad,
             check_backward_ad=check_backward_ad,
             fast_mode=fast_mode,
@@ -366,6 +394,8 @@ def gradcheck(
             _check_dtypes(func, given)
         if check_batched_grad and check_backward_ad:
             _check_batched(func, given)
+        if check_batched_forward_grad and check_forward_ad:
+            _check_batched_forward(func, given)
     except GradcheckError:
         if raise_exception:
             raise

@@ -14,12 +14,16 @@ from taeda.autograd.batching import (
     each_sample,
     levels,
     new_levels,
-    on_levels,
-    physical,
     rewrapped,
     unwrapped,
 )
-from taeda.autograd.forward_ad import exit_dual_level, make_dual, opens_level, unpack_dual
+from taeda.autograd.forward_ad import (
+    dual_of_samples,
+    exit_dual_level,
+    make_dual,
+    opens_level,
+    unpack_dual,
+)
 
 from . import _tree
 from ._backward import pull, with_aux
@@ -82,12 +86,7 @@ def _values(tree: Any) -> Any:
 
 def _dual(primal: Tensor, tangent: Tensor) -> Tensor:
     """A dual tensor, of all samples where a map is at work: then each has a value of its own, too."""
-    if not levels():
-        return make_dual(primal, tangent)
-    (value, numbers), slope = unwrapped(on_levels(primal, levels())), on_levels(tangent, levels())
-    with hidden(TRANSFORM):
-        made: Tensor = rewrapped(make_dual(value, physical(slope)), numbers)
-    return made
+    return dual_of_samples(primal, tangent) if levels() else make_dual(primal, tangent)
 
 
 def _tangent(x: Tensor) -> Tensor | None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from taeda._warnings import warn
 
+from .._layers import watched
 from .._layers.foreign import remark
 from .._native import core as _core
 
@@ -340,6 +341,15 @@ def _placed(made: Tensor, dtype: Any, device: Any) -> Tensor:
     return made if target.type == made.device.type else made.to(target)
 
 
+def _others() -> Any:
+    """What asks a mode for the call of a function of this module; None where there is none to ask. No
+    class of an argument is asked.
+    """
+    from .._layers.doors import call_others, is_for_others  # late: it needs Tensor complete
+
+    return call_others if is_for_others(()) else None
+
+
 def tensor(
     data: Any,
     *,
@@ -370,6 +380,8 @@ def tensor(
     >>> taeda.tensor([[1, 2], [3, 4]]).shape
     taeda.Size([2, 2])
     """
+    if watched and (others := _others()) is not None:
+        return others(tensor, ())
     if isinstance(data, Tensor):
         warn(
             "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
@@ -408,6 +420,8 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
     >>> array
     array([7., 0.])
     """
+    if watched and (others := _others()) is not None:
+        return others(as_tensor, ())
     made = _read(data, dtype)
     return _placed(
         made, dtype, made.device if device is None and isinstance(data, Tensor) else device
@@ -440,6 +454,8 @@ def asarray(
     >>> taeda.asarray(bytearray(4), dtype=taeda.int16).tolist()
     [0, 0]
     """
+    if watched and (others := _others()) is not None:
+        return others(asarray, ())
     made = _read_buffer(obj, dtype) if _is_buffer(obj) else _read(obj, dtype)
     placed = _placed(made, dtype, device)
     shares = placed is made and not isinstance(obj, (list, tuple, int, float, complex))

@@ -53,6 +53,9 @@ def _class(name: str, module: str) -> type:
     return type(name, (_NoObject,), {"__module__": module})
 
 
+_SCRIPT_OBJECT = _class("ScriptObject", "torch")
+
+
 def _was_off(value: bool) -> bool:
     """Advice to a compiler of theirs, which is off: False, as before."""
     return False
@@ -102,7 +105,7 @@ _UTILS, _OPS, _DISPATCH, _PRINTING, _OPTIM, _FUNCTORCH = (
 #: names of public modules that libraries name at import, in annotations or as decorators, where ours has none
 FILLED: dict[str, dict[str, Any]] = {
     "": {
-        "ScriptModule": _SCRIPT["ScriptModule"], "Future": "taeda.futures:Future",
+        "ScriptModule": _SCRIPT["ScriptModule"], "ScriptObject": _SCRIPT_OBJECT, "Future": "taeda.futures:Future",
         "StorageBase": "taeda.storage:UntypedStorage", "_assert_async": f"{_OPS}assert_async",
         "_sample_dirichlet": f"{_OPS}sample_dirichlet", "_shape_as_tensor": f"{_OPS}shape_as_tensor",
         "_disable_dynamo": _same,
@@ -160,7 +163,7 @@ MODULES: dict[str, dict[str, Any]] = {
     "torch._compile": {"_disable_dynamo": _same},
     # a promise of theirs about names that stay
     "torch.fx._compatibility": {"compatibility": _same},
-    "torch.fx._symbolic_trace": {"compatibility": _same},
+    "torch.fx._symbolic_trace": {"compatibility": _same, "ScriptObject": _SCRIPT_OBJECT},
     "torch.optim.optimizer": {
         "_get_capturable_supported_devices": f"{_OPTIM}capturable_devices",
         "_use_grad_for_differentiable": f"{_OPTIM}with_gradients",
