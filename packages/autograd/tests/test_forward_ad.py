@@ -268,10 +268,20 @@ def test_an_operator_that_a_library_overrode_has_tangents_again():
 
 
 FUNCTIONS = {
-    "sum": lambda x: x.sum(), "mean": lambda x: x.mean(0), "cumsum": lambda x: x.cumsum(0), "flip": lambda x: x.flip(0),
-    "t": lambda x: x.t(), "clone": lambda x: x.clone(), "detach": lambda x: x * x.detach(), "view": lambda x: x.view(1, 2),
-    "select": lambda x: x[0], "exp": lambda x: x.exp(), "max": lambda x: x.max(), "matmul": lambda x: x @ x, "cat": lambda x: taeda.cat([x, x]),
-}  # fmt: skip
+    "sum": lambda x: x.sum(),
+    "mean": lambda x: x.mean(0),
+    "cumsum": lambda x: x.cumsum(0),
+    "flip": lambda x: x.flip(0),
+    "t": lambda x: x.t(),
+    "clone": lambda x: x.clone(),
+    "detach": lambda x: x * x.detach(),
+    "view": lambda x: x.view(1, 2),
+    "select": lambda x: x[0],
+    "exp": lambda x: x.exp(),
+    "max": lambda x: x.max(),
+    "matmul": lambda x: x @ x,
+    "cat": lambda x: taeda.cat([x, x]),
+}
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

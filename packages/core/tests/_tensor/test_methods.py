@@ -112,5 +112,5 @@ def test_new_tensor_has_the_layout_it_is_asked_for():
 
 @pytest.mark.parametrize("format", [None, 1, "channels_last"])
 def test_is_contiguous_wants_a_memory_format(format):
-    with pytest.raises(TypeError, match="memory_format must be taeda.memory_format"):
+    with pytest.raises(TypeError, match=r"must be .*memory_format, not"):
         taeda.ones(2).is_contiguous(memory_format=format)

@@ -105,7 +105,8 @@ _UTILS, _OPS, _DISPATCH, _PRINTING, _OPTIM, _FUNCTORCH = (
 #: names of public modules that libraries name at import, in annotations or as decorators, where ours has none
 FILLED: dict[str, dict[str, Any]] = {
     "": {
-        "ScriptModule": _SCRIPT["ScriptModule"], "ScriptObject": _SCRIPT_OBJECT, "Future": "taeda.futures:Future",
+        "ScriptModule": _SCRIPT["ScriptModule"], "ScriptObject": _SCRIPT_OBJECT,
+        "Future": "taeda.futures:Future",
         "StorageBase": "taeda.storage:UntypedStorage", "_assert_async": f"{_OPS}assert_async",
         "_sample_dirichlet": f"{_OPS}sample_dirichlet", "_shape_as_tensor": f"{_OPS}shape_as_tensor",
         "_disable_dynamo": _same,
