@@ -69,13 +69,17 @@ from torch._C._functorch import _remove_batch_dim
 assert functorch.vmap is torch.vmap
 assert Tensor is torch.Tensor and tree_flatten([1])[0] == [1]
 assert torch._guards.active_fake_mode() is None
-for refused in (_add_batch_dim, _remove_batch_dim):
-    try:
-        refused(torch.ones(2), 0, 1)
-    except RuntimeError as error:
-        assert 'does not exist in taeda' in str(error)
-    else:
-        raise AssertionError(refused)
+from torch._functorch.vmap import _create_batched_inputs
+def whole(x):
+    level = x._level
+    return _remove_batch_dim(_add_batch_dim(torch.ones(2, 3), 1, level), level, 3, 1)
+assert torch.vmap(whole)(torch.zeros(3)).shape == (3, 2, 3)
+try:
+    _create_batched_inputs([0], [torch.ones(2)], 0, None)
+except RuntimeError as error:
+    assert 'does not exist in taeda' in str(error)
+else:
+    raise AssertionError('made')
 """
     subprocess.run([sys.executable, "-c", code], check=True)
 

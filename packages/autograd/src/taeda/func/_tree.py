@@ -14,7 +14,16 @@ from taeda._core_api.trees import SUPPORTED_NODES
 __all__ = ["filled", "leaves", "mapped", "require_tensors", "same_form"]
 
 
-def _items(tree: Any) -> list[Any] | None:
+Whole = Callable[[Any], bool]
+
+
+def _nothing(tree: Any) -> bool:
+    return False
+
+
+def _items(tree: Any, whole: Whole = _nothing) -> list[Any] | None:
+    if whole(tree):
+        return None
     known = SUPPORTED_NODES.get(type(tree))
     if known is not None:
         return list(known.flatten_fn(tree)[0])
@@ -23,18 +32,18 @@ def _items(tree: Any) -> list[Any] | None:
     return list(tree.values()) if isinstance(tree, dict) else None
 
 
-def leaves(tree: Any) -> list[Any]:
-    """What is in `tree`, in order."""
-    items = _items(tree)
-    return [tree] if items is None else [leaf for item in items for leaf in leaves(item)]
+def leaves(tree: Any, whole: Whole = _nothing) -> list[Any]:
+    """What is in `tree`, in order; what `whole` says True of is one."""
+    items = _items(tree, whole)
+    return [tree] if items is None else [leaf for item in items for leaf in leaves(item, whole)]
 
 
-def filled(tree: Any, values: Iterator[Any]) -> Any:
+def filled(tree: Any, values: Iterator[Any], whole: Whole = _nothing) -> Any:
     """A tree of the same form with the next of `values` for each leaf."""
-    items = _items(tree)
+    items = _items(tree, whole)
     if items is None:
         return next(values)
-    made = [filled(item, values) for item in items]
+    made = [filled(item, values, whole) for item in items]
     known = SUPPORTED_NODES.get(type(tree))
     if known is not None:
         return known.unflatten_fn(made, known.flatten_fn(tree)[1])

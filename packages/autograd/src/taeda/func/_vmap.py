@@ -13,7 +13,8 @@ from taeda._core_api import runtime as _core
 from taeda._core_api.calls import TRANSFORM
 from taeda.autograd.batching import Batched, Level, batched, levels, physical
 
-from . import _tree
+from . import _collections, _tree
+from ._collections import is_collection
 
 __all__ = ["debug_unwrap", "vmap"]
 
@@ -122,11 +123,11 @@ def debug_unwrap(tensor: Tensor, *, recurse: bool = True) -> Tensor:
 
 def _spread(dims: Any, tree: Any) -> list[Any] | None:
     """A dimension for each leaf of `tree`; None where the structures do not fit."""
-    if isinstance(tree, Tensor) or _tree._items(tree) is None:
+    if isinstance(tree, Tensor) or _tree._items(tree, is_collection) is None:
         return [dims] if dims is None or type(dims) is int else None
-    items = _tree._items(tree) or []
+    items = _tree._items(tree, is_collection) or []
     if dims is None or type(dims) is int:
-        return [dims] * len(_tree.leaves(tree))
+        return [dims] * len(_tree.leaves(tree, is_collection))
     inner = _tree._items(dims)
     fits = (
         inner is not None
@@ -166,12 +167,12 @@ def _inputs(name: str, in_dims: Any, args: Any, kwargs: Any) -> tuple[list[Any],
             f"{head}: in_dims is not compatible with the structure of inputs: it must be the same "
             "structure or a prefix of it, with an int or None for each tensor"
         )
-    values = _tree.leaves(args)
-    named = _tree.leaves(kwargs)
+    values = _tree.leaves(args, is_collection)
+    named = _tree.leaves(kwargs, is_collection)
     values += named
-    places += [0 if isinstance(v, Tensor) else None for v in named]
+    places += [0 if isinstance(v, Tensor) or is_collection(v) else None for v in named]
     places = [_checked(head, value, dim) for value, dim in zip(values, places, strict=True)]
-    sizes = [v.size(d) for v, d in zip(values, places, strict=True) if d is not None]
+    sizes = [_collections.size(v, d) for v, d in zip(values, places, strict=True) if d is not None]
     if not sizes:
         raise ValueError(
             f"{head}: at least one input must be a tensor that is mapped over: every in_dim is None"
@@ -187,6 +188,8 @@ def _inputs(name: str, in_dims: Any, args: Any, kwargs: Any) -> tuple[list[Any],
 def _checked(head: str, value: Any, dim: Any) -> int | None:
     if dim is None:
         return None
+    if is_collection(value):
+        return _collections.checked_dim(head, value, dim)
     if not isinstance(value, Tensor):
         raise ValueError(
             f"{head}: Got in_dim={dim} for an input but the input is of type {type(value)}. We "
@@ -231,18 +234,22 @@ def _run(
 ) -> tuple[Any, list[Any], list[Any]]:
     """(the result's structure, its leaves with the samples in front, where they are to lie)."""
     with _Mapping(size, randomness) as level:
-        inner = [
-            v if d is None else batched(v.movedim(d, 0) if d else v, level.number)
-            for v, d in zip(values, places, strict=True)
-        ]
-        args, kwargs = _tree.filled(tree, iter(inner))
+        inner = [_seen(v, d, level) for v, d in zip(values, places, strict=True)]
+        args, kwargs = _tree.filled(tree, iter(inner), is_collection)
         output = func(*args, **kwargs)
         wanted = _outputs(name, out_dims, output)
         found = [
             _leaving(name, level, leaf, dim)
-            for leaf, dim in zip(_tree.leaves(output), wanted, strict=True)
+            for leaf, dim in zip(_tree.leaves(output, is_collection), wanted, strict=True)
         ]
     return output, found, wanted
+
+
+def _seen(value: Any, dim: int | None, level: Level) -> Any:
+    """What the mapped function sees of an argument."""
+    if is_collection(value):
+        return _collections.sample(value, dim, level)
+    return value if dim is None else batched(value.movedim(dim, 0) if dim else value, level.number)
 
 
 def _outputs(name: str, out_dims: Any, output: Any) -> list[Any]:
@@ -254,8 +261,8 @@ def _outputs(name: str, out_dims: Any, output: Any) -> list[Any]:
             f"vmap({name}, ..., out_dims={out_dims}): out_dims is not compatible with the "
             "structure of the outputs: it must be an int, or the same structure or a prefix of it"
         )
-    for leaf, dim in zip(_tree.leaves(output), wanted, strict=True):
-        if dim is not None and not isinstance(leaf, Tensor):
+    for leaf, dim in zip(_tree.leaves(output, is_collection), wanted, strict=True):
+        if dim is not None and not (isinstance(leaf, Tensor) or is_collection(leaf)):
             raise ValueError(
                 f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(leaf)}. Did "
                 "you mean to set `out_dims=` to None for output?"
@@ -264,6 +271,8 @@ def _outputs(name: str, out_dims: Any, output: Any) -> list[Any]:
 
 
 def _leaving(name: str, level: Level, leaf: Any, dim: Any) -> Any:
+    if is_collection(leaf):
+        return _collections.whole(name, leaf, dim, level)
     if dim is None:
         if level.on(leaf):
             raise ValueError(
@@ -274,7 +283,7 @@ def _leaving(name: str, level: Level, leaf: Any, dim: Any) -> Any:
 
 
 def _placed(leaf: Any, dim: Any) -> Any:
-    if dim is None:
+    if dim is None or is_collection(leaf):  # these are in their place
         return leaf
     if not -leaf.dim() <= dim < leaf.dim():
         raise ValueError(
@@ -295,7 +304,7 @@ def _mapped(
 ) -> Any:
     output, found, wanted = _run(func, name, tree, values, places, out_dims, size, randomness)
     made = [_placed(leaf, dim) for leaf, dim in zip(found, wanted, strict=True)]
-    return _tree.filled(output, iter(made))
+    return _tree.filled(output, iter(made), is_collection)
 
 
 def _in_chunks(
@@ -316,14 +325,21 @@ def _in_chunks(
         if state is not None:
             taeda.random.default_generator.set_state(state)
         parts = [
-            v if d is None else v.narrow(d, start, count)
+            v if d is None else _collections.part(v, d, start, count)
             for v, d in zip(values, places, strict=True)
         ]
         runs.append(_run(func, name, tree, parts, places, out_dims, count, randomness))
     output, _, wanted = runs[0]
     columns = zip(*(found for _, found, _ in runs), strict=True)
     whole = [
-        column[0] if dim is None else _placed(taeda.cat(column), dim)
+        column[0] if dim is None else _joined(column, dim)
         for column, dim in zip(columns, wanted, strict=True)
     ]
-    return _tree.filled(output, iter(whole))
+    return _tree.filled(output, iter(whole), is_collection)
+
+
+def _joined(column: Any, dim: int) -> Any:
+    """The results of all chunks, one after the other."""
+    if is_collection(column[0]):
+        return taeda.cat(list(column), dim)
+    return _placed(taeda.cat(column), dim)

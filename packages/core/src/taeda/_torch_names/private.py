@@ -53,6 +53,10 @@ def _class(name: str, module: str) -> type:
     return type(name, (_NoObject,), {"__module__": module})
 
 
+#: what collections of tensors call to be mapped
+_DIMENSIONS = {
+    f"_{name}": f"taeda.func._collections:{name}" for name in ("add_batch_dim", "remove_batch_dim")
+}
 _SCRIPT_OBJECT = _class("ScriptObject", "torch")
 
 
@@ -198,7 +202,7 @@ MODULES: dict[str, dict[str, Any]] = {
         "maybe_get_bdim": f"{_DISPATCH}dimension",
         **{f"is_{kind}": f"{_DISPATCH}never" for kind in ("legacy_batchedtensor",
             "gradtrackingtensor", "functionaltensor")},
-        **_refused("torch._C._functorch", "_add_batch_dim _remove_batch_dim"),
+        **_DIMENSIONS,
     },
     # how an exporter writes operators of theirs: there is none, so nobody will ask
     "torch.onnx": {"register_custom_op_symbolic": _nothing, "is_in_onnx_export": lambda: False,
@@ -247,9 +251,10 @@ MODULES: dict[str, dict[str, Any]] = {
     "torch._VF": {}, "torch._tensor": {}, "torch._functorch": {},
     "torch._functorch.vmap": {"Tensor": "taeda:Tensor",
         **{name: f"taeda.utils._pytree:{name}" for name in ("tree_flatten", "tree_unflatten")},
-        **_refused("torch._functorch.vmap", "_add_batch_dim _remove_batch_dim _broadcast_to_and_flatten "
-            "_create_batched_inputs _get_name _maybe_remove_batch_dim _process_batched_inputs "
-            "_unwrap_batched _validate_and_get_batch_size")},
+        **_DIMENSIONS,
+        "_maybe_remove_batch_dim": "taeda.func._collections:maybe_remove_batch_dim",
+        **_refused("torch._functorch.vmap", "_broadcast_to_and_flatten _create_batched_inputs _get_name "
+            "_process_batched_inputs _unwrap_batched _validate_and_get_batch_size")},
     "torch._functorch.apis": {}, "torch._functorch.eager_transforms": {},
 }  # fmt: skip
 #: operators without a row here, for which libraries register functions of their own classes
