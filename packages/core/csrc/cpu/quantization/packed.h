@@ -21,6 +21,7 @@
 #define TD_DIGIT_MOST 32639 /* 256 h + l at most: 127 * 256 + 127 */
 /* Pieces are counted up to a multiple of 16; those that are not there are 0. */
 #define TD_PIECES_UP(pieces) (((pieces) + 15) / 16 * 16)
+#define TD_PACKED_WORK(pieces) (8 * TD_PIECES_UP(pieces)) /* of four rows, two for each piece */
 
 /* A matrix of rows x (32 pieces). int8: a row is its numbers. 4 bits: 64 bytes hold 128 numbers
  * from 0 to 15, the lower half of byte i number i, the upper one number 64 + i; the last 64 bytes
@@ -45,7 +46,7 @@ typedef struct td_packed_kernels {
     /* Fill `to` for x; false: x has a number that is not finite, and `to` is of no use. A piece
      * whose numbers are all below 2^-100 counts as 0. */
     bool (*digits)(const float *x, int64_t pieces, const td_digits *to);
-    /* out[i] for rows [begin, end); work: 2 TD_PIECES_UP(pieces) numbers */
+    /* out[i] for rows [begin, end); work: TD_PACKED_WORK(pieces) numbers */
     void (*rows)(const td_packed *w, const td_digits *x, float *out, int64_t begin, int64_t end,
                  float *work);
     /* the numbers of rows [begin, end), row after row; work as above */

@@ -1,5 +1,4 @@
 /* packed_any.h - sums of packed numbers by plain integers. Included by packed.c only. */
-#define TD_HAS_QUADS
 
 /* integers of a piece side by side */
 TD_INLINE void place(char *bytes, int64_t piece, const int16_t *integers)

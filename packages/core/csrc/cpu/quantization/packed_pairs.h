@@ -3,7 +3,6 @@
  *
  * A word of 16 bits holds two neighbours of int8, so a piece of the vector is stored as its even
  * numbers and then its odd ones. The instruction for pairs of bytes would saturate. */
-#define TD_HAS_QUADS
 #define AHEAD 2048 /* bytes that are fetched before they are read */
 
 TD_INLINE void place(char *bytes, int64_t piece, const int16_t *integers)

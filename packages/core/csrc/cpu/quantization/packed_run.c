@@ -25,7 +25,7 @@ static const td_packed_kernels *kernels(void)
 
 static int64_t work_bytes(const td_packed *w)
 {
-    return 2 * TD_PIECES_UP(w->pieces) * (int64_t)sizeof(float);
+    return TD_PACKED_WORK(w->pieces) * (int64_t)sizeof(float);
 }
 
 static int64_t grain(const td_packed *w) { return 1 + GRAIN / (w->pieces * TD_PIECE); }
