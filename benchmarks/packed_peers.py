@@ -1,13 +1,14 @@
-"""A vector times packed weights beside a plain read of them, and beside torch, torchao and ggml, in turns, in one process.
+"""A vector times packed weights beside a plain read of them, torch, torchao and ggml, in one process.
 
     python benchmarks/packed_peers.py                    one thread, four shapes
-    python benchmarks/packed_peers.py --ggml BUILD       ggml as well, whose libraries lie below BUILD (see ggml.py)
+    python benchmarks/packed_peers.py --ggml BUILD       ggml too, whose libraries lie below BUILD (ggml.py)
     python benchmarks/packed_peers.py --shape 24576 4096 this matrix
     python benchmarks/packed_peers.py --clock processor  on a machine that others use
 
-A row is a form of ours: microseconds, the share of a plain read of the same bytes (1: as fast as memory), and the
-median over the turns of ratios to the others, below 1 where ours is faster. "ggml" keeps blocks as they are in files,
-"ggml, turned" is the fastest of the orders that it has for this processor. torchao's layers run as they are, not compiled.
+A row is a form of ours: microseconds, the share of a plain read of the same bytes (1: as fast as memory),
+and the median over the turns of ratios to the others, below 1 where ours is faster. "ggml" keeps blocks as
+they are in files; "turned" are the orders that it has for this processor. torchao's layers run as they are,
+not compiled.
 """
 
 from __future__ import annotations
@@ -107,10 +108,9 @@ def _turns(calls: dict[str, Call]) -> list[dict[str, float]]:
 def _row(name: str, shape: tuple[int, int], ours: Call, others: dict[str, Call]) -> str:
     turns = _turns({"ours": ours, **others})
     shown = [f"{median(turn['ours'] for turn in turns) * 1e6:9.1f} us"]
-    shown += [
-        f"{other} {median(turn[other] / turn['ours'] if other == 'read' else turn['ours'] / turn[other] for turn in turns):.2f}"
-        for other in others
-    ]
+    for other in others:
+        ratio = median(turn["ours"] / turn[other] for turn in turns)
+        shown.append(f"{other} {1 / ratio if other == 'read' else ratio:.2f}")
     return f"{name:18} {shape[0]:6} x {shape[1]:5}  " + "  ".join(shown)
 
 

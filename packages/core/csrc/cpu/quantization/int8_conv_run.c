@@ -1,5 +1,6 @@
 /* int8_conv_run.c - convolutions of integers, channels last. The windows of some places at a time
- * become rows, which the panels multiply while they are near. */
+ * become rows, which the panels multiply while they are near. Windows of one place, side by side,
+ * are rows already. */
 #include <string.h>
 #include "cpu/quantization/int8_prepare_run.h"
 #include "cpu/quantization/int8_panels_run.h"
@@ -9,6 +10,7 @@
 #define NEAR (1 << 16)   /* bytes of windows that are gathered at a time */
 #define MOST 128         /* of them, at most */
 #define SERIAL (1 << 20) /* multiplications below which waking a thread costs more */
+#define LINE 64          /* bytes of a line of the cache: longer rows begin at one */
 
 typedef struct job {
     const td_int8_prepared *p;
@@ -17,11 +19,30 @@ typedef struct job {
     bool with_sign, floats;
     char *out;
     int64_t k, row, groups, n; /* numbers of a window, bytes of its row; groups and channels */
+    bool rows;                 /* the input holds its windows as rows, which lie `row` apart */
     int64_t block, places;     /* windows of a task; of all samples */
     td_scratch scratch;
 } job;
 
 /* ---- one window ---- */
+
+/* n bytes, of which there are few: a call would take longer than it copies */
+static inline void copy_few(uint8_t *to, const uint8_t *from, int64_t n)
+{
+    int64_t i = 0;
+    for (; i + 16 <= n; i += 16) memcpy(to + i, from + i, 16);
+    if (i == n) return;
+    if (n >= 16) memcpy(to + n - 16, from + n - 16, 16);
+    else if (n >= 8) memcpy(to, from, 8), memcpy(to + n - 8, from + n - 8, 8);
+    else
+        for (; i < n; i++) to[i] = from[i];
+}
+
+static inline void copy(const job *j, uint8_t *to, const uint8_t *from, int64_t n)
+{
+    if (!j->with_sign && n <= LINE) copy_few(to, from, n);
+    else td_int8_copy(to, from, n, j->with_sign);
+}
 
 /* the channels of one row of places, `x` being its first; what is beside it is the zero point */
 static void gather_line(const job *j, const uint8_t *x, int64_t at, uint8_t *to)
@@ -31,46 +52,55 @@ static void gather_line(const job *j, const uint8_t *x, int64_t at, uint8_t *to)
     for (int64_t q = 0; q < g->kernel[2]; q++, to += own) {
         int64_t column = at + q * g->dilation[2];
         if (column < 0 || column >= g->in[2]) memset(to, (int)j->p->zero, (size_t)own);
-        else td_int8_copy(to, x + column * g->channels, own, j->with_sign);
+        else copy(j, to, x + column * g->channels, own);
     }
 }
 
-/* the same where all places lie side by side within it */
+/* the same where all places lie side by side: some may be beyond its ends */
 static void copy_line(const job *j, const uint8_t *x, int64_t at, uint8_t *to)
 {
-    td_int8_copy(to, x + at * j->g->channels, j->g->kernel[2] * j->g->channels, j->with_sign);
+    const td_int8_windows *g = j->g;
+    int64_t c = g->channels, n = g->kernel[2], end = at + n - g->in[2];
+    int64_t before = at >= 0 ? 0 : -at < n ? -at : n, after = end <= 0 ? 0 : end < n ? end : n;
+    if (before) memset(to, (int)j->p->zero, (size_t)(before * c));
+    copy(j, to + before * c, x + (at + before) * c, (n - before - after) * c);
+    if (after) memset(to + (n - after) * c, (int)j->p->zero, (size_t)(after * c));
 }
 
-static bool adjoins(const job *j, int64_t at)
+static void gather(const job *j, const td_int8_window *window, int64_t group, uint8_t *to)
 {
     const td_int8_windows *g = j->g;
-    return j->groups == 1 && g->dilation[2] == 1 && at >= 0 && at + g->kernel[2] <= g->in[2];
-}
-
-static void gather(const job *j, int64_t place, int64_t group, uint8_t *to)
-{
-    const td_int8_windows *g = j->g;
-    td_int8_corner corner = td_int8_corner_of(g, place);
+    td_int8_corner corner = td_int8_corner_of(g, window);
     int64_t own = g->channels / j->groups, bytes = g->kernel[2] * own;
+    bool together = j->groups == 1 && g->dilation[2] == 1;
     uint8_t *begin = to;
     for (int64_t a = 0; a < g->kernel[0]; a++)
         for (int64_t b = 0; b < g->kernel[1]; b++, to += bytes) {
             int64_t line = td_int8_line(g, &corner, a, b);
             if (line < 0) memset(to, (int)j->p->zero, (size_t)bytes);
-            else if (adjoins(j, corner.x)) copy_line(j, j->x + line, corner.x, to);
+            else if (together) copy_line(j, j->x + line, corner.x, to);
             else gather_line(j, j->x + line + group * own, corner.x, to);
         }
-    memset(to, 0, (size_t)(j->row - (to - begin)));
+    for (int64_t i = to - begin; i % TD_WORD; i++) *to++ = 0;
 }
 
 /* ---- some of them ---- */
 
-static void run_group(const job *j, int64_t place, int64_t m, int64_t group, uint8_t *rows,
+static const uint8_t *gathered(const job *j, int64_t place, int64_t m, int64_t group, uint8_t *rows)
+{
+    if (j->rows) return j->x + place * j->row;
+    td_int8_window at = td_int8_window_of(j->g, place);
+    for (int64_t i = 0; i < m; i++, td_int8_next(j->g, &at))
+        gather(j, &at, group, rows + i * j->row);
+    return rows;
+}
+
+static void run_group(const job *j, int64_t place, int64_t m, int64_t group, uint8_t *room,
                       int32_t *sums)
 {
     td_int8_product p = td_int8_of_group(j->p, group);
     int64_t size = j->floats ? sizeof(float) : 1, at = place * j->n + group * p.n;
-    for (int64_t i = 0; i < m; i++) gather(j, place + i, group, rows + i * j->row);
+    const uint8_t *rows = gathered(j, place, m, group, room);
     if (p.weight_zero) td_int8_row_sums(rows, m, j->row, j->k, j->p->zero, sums);
     td_int8_rows r = {rows, m, j->row, p.weight_zero ? sums : NULL, j->out + at * size, j->n};
     td_int8_kernels_of_panels()->run(&p, &r, 0, (p.n + TD_PANEL - 1) / TD_PANEL);
@@ -91,6 +121,17 @@ static void run_blocks(void *context, int64_t begin, int64_t end)
 }
 
 static int64_t product3(const int64_t n[3]) { return n[0] * n[1] * n[2]; }
+
+static int64_t up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
+
+/* each window is one place of the input, and all follow each other as places do */
+static bool are_rows(const td_int8_windows *g, int64_t k, int64_t groups, bool with_sign)
+{
+    bool same = true;
+    for (int i = 0; i < 3; i++)
+        same = same && g->kernel[i] == 1 && g->stride[i] == 1 && g->padding[i] == 0;
+    return same && groups == 1 && k % TD_WORD == 0 && !with_sign;
+}
 
 static td_status run(job *j, double cost)
 {
@@ -113,14 +154,17 @@ td_status td_int8_conv(const td_int8_matrix *w, const td_int8_numbers *x, const 
             numbers = g->samples * product3(g->in) * g->channels;
     bool narrow = td_int8_narrow(x, numbers) && x->zero + (x->with_sign ? 128 : 0) <= 128;
     TD_TRY(td_int8_prepare(&p, w, x, narrow, out));
+    bool rows = are_rows(g, w->k, w->groups, x->with_sign);
+    int64_t row = up(w->k, TD_WORD);
     job j = {.p = &p,
              .g = g,
+             .rows = rows,
              .x = x->data,
              .with_sign = x->with_sign,
              .floats = out->floats,
              .out = out->to.data,
              .k = w->k,
-             .row = (w->k + TD_WORD - 1) / TD_WORD * TD_WORD,
+             .row = rows || row < LINE ? row : up(row, LINE),
              .groups = w->groups,
              .n = w->n,
              .places = places};

@@ -22,7 +22,7 @@ TD_INLINE void some(const int mr, const td_int8_product *p, const td_int8_taps *
     td_int8_rows r = {.m = t->m, .out = t->out, .out_row = t->out_row};
     tile(mr, p->words, t->at + window * taps, taps, channel, width, t->flip,
          p->panels + channel * taps, sums);
-    for (int i = 0; i < mr; i++) put(p, &r, window + i, channel, sums[i]);
+    put(p, &r, window, mr, channel, sums[0], TD_PANEL);
 }
 
 static void whole(const td_int8_product *p, const td_int8_taps *t, int64_t window, int64_t channel)

@@ -22,7 +22,7 @@ typedef struct job {
     td_scratch scratch;
 } job;
 
-static void point(const job *j, int64_t window, const uint8_t **to)
+static void point(const job *j, const td_int8_window *window, const uint8_t **to)
 {
     const td_int8_windows *g = j->g;
     td_int8_corner corner = td_int8_corner_of(g, window);
@@ -46,7 +46,8 @@ static void run_blocks(void *context, int64_t begin, int64_t end)
     for (int64_t i = begin; i < end; i++) {
         int64_t first = i * j->block, room = j->windows - first,
                 m = room < j->block ? room : j->block;
-        for (int64_t w = 0; w < m; w++) point(j, first + w, taps + w * j->taps);
+        td_int8_window at = td_int8_window_of(j->g, first);
+        for (int64_t w = 0; w < m; w++, td_int8_next(j->g, &at)) point(j, &at, taps + w * j->taps);
         td_int8_taps t = {taps, m, j->flip, j->out + first * p->n * size, p->n};
         TD_PICK(td_int8_depthwise_kernels)->run(p, &t);
     }

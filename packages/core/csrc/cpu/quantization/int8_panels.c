@@ -25,9 +25,8 @@ TD_INLINE TD_HAS_SUMS void some(const int mr, const int panels, const bool narro
     int64_t bytes = p->words * TD_PANEL * TD_WORD;
     tile(mr, panels, narrow, p->words, r->x + row * r->row, r->row, p->panels + panel * bytes,
          sums);
-    for (int i = 0; i < mr; i++)
-        for (int j = 0; j < panels; j++)
-            put(p, r, row + i, (panel + j) * TD_PANEL, sums[i * panels + j]);
+    for (int j = 0; j < panels; j++)
+        put(p, r, row, mr, (panel + j) * TD_PANEL, sums[j], panels * TD_PANEL);
 }
 
 typedef void (*tile_fn)(const td_int8_product *p, const td_int8_rows *r, int64_t row,

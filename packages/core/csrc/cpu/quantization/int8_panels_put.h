@@ -1,8 +1,70 @@
-/* int8_panels_put.h - from the 16 sums of a row and a panel to results. Included by int8_panels.c
- * and int8_depthwise.c. Half a panel at a time in the vectors of AVX2, where there are some, else
- * number after number: each step is one operation of float32, so both have the same bits. */
+/* int8_panels_put.h - from the 16 sums of a row and a panel to results. Included by int8_panels.c,
+ * int8_tiles.c and int8_depthwise.c. A panel at a time in the vectors of AVX-512, half of one in
+ * those of AVX2, else number after number: each step is one operation of float32, so all have the
+ * same bits. */
 
-#ifdef __AVX2__
+#if defined(__AVX512F__)
+/* what a panel adds and multiplies with: rows that follow each other share it */
+typedef struct scales {
+    __m512i start, weight_zero;
+    __m512 factor, bias, zero, least;
+    __m128i flip;
+    __mmask16 there; /* which of its columns */
+} scales;
+
+TD_INLINE scales scales_of(const td_int8_product *p, int64_t column)
+{
+    int64_t width = p->n - column < TD_PANEL ? p->n - column : TD_PANEL;
+    return (scales){.start = _mm512_loadu_si512(p->start + column),
+                    .weight_zero = p->weight_zero ? _mm512_loadu_si512(p->weight_zero + column)
+                                                  : _mm512_setzero_si512(),
+                    .factor = _mm512_loadu_ps(p->factor + column),
+                    .bias = _mm512_loadu_ps(p->bias + column),
+                    .zero = _mm512_set1_ps(p->zero),
+                    .least = _mm512_set1_ps(p->least),
+                    .flip = _mm_set1_epi8((char)p->flip),
+                    .there = (__mmask16)((1u << width) - 1)};
+}
+
+TD_INLINE __m512 as_floats(const scales *s, bool relu, __m512i sum)
+{
+    __m512 y = _mm512_fmadd_ps(_mm512_cvtepi32_ps(sum), s->factor, s->bias);
+    return relu ? _mm512_max_ps(_mm512_setzero_ps(), y) : y; /* a NaN stays */
+}
+
+/* min gives its second number beside a NaN */
+TD_INLINE __m128i as_bytes(const scales *s, __m512i sum)
+{
+    const __m512 far = _mm512_set1_ps(1024);
+    __m512 y = _mm512_add_ps(_mm512_cvtepi32_ps(sum), s->bias);
+    y = _mm512_min_ps(_mm512_mul_ps(y, s->factor), far);
+    y = _mm512_max_ps(y, _mm512_sub_ps(_mm512_setzero_ps(), far));
+    y = _mm512_roundscale_ps(y, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+    y = _mm512_min_ps(_mm512_add_ps(y, s->zero), _mm512_set1_ps(255));
+    __m128i bytes = _mm512_cvtepi32_epi8(_mm512_cvtps_epi32(_mm512_max_ps(y, s->least)));
+    return _mm_xor_si128(bytes, s->flip);
+}
+
+/* the results of `count` rows and a panel: `apart` numbers from the sums of one row to the next */
+TD_INLINE void put(const td_int8_product *p, const td_int8_rows *r, int64_t row, int count,
+                   int64_t column, const int32_t *sums, int64_t apart)
+{
+    const scales s = scales_of(p, column);
+    const int32_t *of_rows = r->sums;
+    const bool to_bytes = p->to_bytes, relu = p->relu;
+    const int64_t size = to_bytes ? 1 : sizeof(float), next = r->out_row * size;
+    char *to = (char *)r->out + row * next + column * size;
+    for (int i = 0; i < count; i++, to += next) {
+        __m512i sum = _mm512_add_epi32(_mm512_loadu_si512(sums + i * apart), s.start);
+        if (of_rows)
+            sum = _mm512_sub_epi32(
+                sum, _mm512_mullo_epi32(s.weight_zero, _mm512_set1_epi32(of_rows[row + i])));
+        if (to_bytes) _mm_mask_storeu_epi8(to, s.there, as_bytes(&s, sum));
+        else _mm512_mask_storeu_ps(to, s.there, as_floats(&s, relu, sum));
+    }
+}
+#else
+#if defined(__AVX2__)
 #define HALF (TD_PANEL / 2)
 
 /* half of the sums, with what zero points ask for */
@@ -91,8 +153,8 @@ TD_INLINE void as_bytes(const td_int8_product *p, int64_t column, int32_t row_su
 #endif
 
 /* the results of a row and a panel, of which those that are there go to their place */
-TD_INLINE void put(const td_int8_product *p, const td_int8_rows *r, int64_t row, int64_t column,
-                   const int32_t *sums)
+TD_INLINE void put_row(const td_int8_product *p, const td_int8_rows *r, int64_t row, int64_t column,
+                       const int32_t *sums)
 {
     int64_t width = p->n - column < TD_PANEL ? p->n - column : TD_PANEL,
             at = row * r->out_row + column, size = p->to_bytes ? 1 : sizeof(float);
@@ -104,3 +166,11 @@ TD_INLINE void put(const td_int8_product *p, const td_int8_rows *r, int64_t row,
     else as_floats(p, column, row_sum, sums, (float *)made);
     if (made == part) memcpy(to, part, (size_t)(width * size));
 }
+
+/* the same of `count` rows: `apart` numbers from the sums of one row to the next */
+TD_INLINE void put(const td_int8_product *p, const td_int8_rows *r, int64_t row, int count,
+                   int64_t column, const int32_t *sums, int64_t apart)
+{
+    for (int i = 0; i < count; i++) put_row(p, r, row + i, column, sums + i * apart);
+}
+#endif

@@ -81,13 +81,6 @@ static void small_tile(int64_t words, const uint8_t *x, int64_t row, const int8_
     TD_TILE_STORE(0, sums[0], TD_TILE_BYTES);
 }
 
-/* of a register that holds sums of 16 rows and a panel */
-static void put_all(const td_int8_product *p, const td_int8_rows *r, int64_t row, int64_t panel,
-                    int32_t (*sums)[SIDE])
-{
-    for (int i = 0; i < SIDE; i++) put(p, r, row + i, panel * TD_PANEL, sums[i]);
-}
-
 static void run_tiles(const td_int8_product *p, const td_int8_rows *r, int64_t rows, int64_t first,
                       int64_t last)
 {
@@ -104,7 +97,7 @@ static void run_tiles(const td_int8_product *p, const td_int8_rows *r, int64_t r
                     int32_t(*own)[SIDE] = sums + (2 * i + j) * SIDE;
                     if (down + across < 4)
                         small_tile(p->words, x + i * SIDE * r->row, r->row, b + j * bytes, own);
-                    put_all(p, r, row + i * SIDE, panel + j, own);
+                    put(p, r, row + i * SIDE, SIDE, (panel + j) * TD_PANEL, own[0], SIDE);
                 }
         }
 }

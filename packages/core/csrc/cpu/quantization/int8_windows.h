@@ -15,12 +15,34 @@ typedef struct td_int8_corner {
     int64_t sample, z, y, x;
 } td_int8_corner;
 
-static inline td_int8_corner td_int8_corner_of(const td_int8_windows *g, int64_t window)
+/* Which window: those of a line follow each other, and divisions tell only the first of some. */
+typedef struct td_int8_window {
+    int64_t sample, z, y, x;
+} td_int8_window;
+
+static inline td_int8_window td_int8_window_of(const td_int8_windows *g, int64_t window)
 {
-    int64_t line = window / g->out[2], plane = line / g->out[1], sample = plane / g->out[0];
-    return (td_int8_corner){sample, plane % g->out[0] * g->stride[0] - g->padding[0],
-                            line % g->out[1] * g->stride[1] - g->padding[1],
-                            window % g->out[2] * g->stride[2] - g->padding[2]};
+    int64_t line = window / g->out[2], plane = line / g->out[1];
+    return (td_int8_window){plane / g->out[0], plane % g->out[0], line % g->out[1],
+                            window % g->out[2]};
+}
+
+static inline void td_int8_next(const td_int8_windows *g, td_int8_window *w)
+{
+    if (++w->x < g->out[2]) return;
+    w->x = 0;
+    if (++w->y < g->out[1]) return;
+    w->y = 0;
+    if (++w->z < g->out[0]) return;
+    w->z = 0;
+    w->sample++;
+}
+
+static inline td_int8_corner td_int8_corner_of(const td_int8_windows *g, const td_int8_window *w)
+{
+    return (td_int8_corner){w->sample, w->z * g->stride[0] - g->padding[0],
+                            w->y * g->stride[1] - g->padding[1],
+                            w->x * g->stride[2] - g->padding[2]};
 }
 
 /* The bytes before the line that holds the taps (a, b, ...) of a window, or -1: it lies outside. */
