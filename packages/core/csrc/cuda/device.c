@@ -10,7 +10,6 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static void *contexts[TD_DEVICE_ORDINALS];
 static int arches[TD_DEVICE_ORDINALS];
-static bool blocking;
 
 static _Thread_local int current;
 static _Thread_local void *streams[TD_DEVICE_ORDINALS];
@@ -19,8 +18,6 @@ bool td_cuda_started(void)
 {
     return __atomic_load_n(&td_device_tables[TD_CUDA], __ATOMIC_ACQUIRE) != NULL;
 }
-bool td_cuda_blocking(void) { return blocking; }
-void td_cuda_set_blocking(bool yes) { blocking = yes; }
 int td_cuda_current(void) { return current; }
 void td_cuda_set_current(int ordinal) { current = ordinal; }
 void *td_cuda_stream(int ordinal) { return streams[ordinal]; }

@@ -4,6 +4,8 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include "cuda/device.h"
+#include "cuda/lost.h"
 
 td_cuda_driver td_cu;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -80,19 +82,19 @@ td_status td_cuda_failed(int code, const char *doing)
     const char *name = NULL, *text = NULL;
     td_cu.cuGetErrorName(code, &name);
     td_cu.cuGetErrorString(code, &text);
-    /* a fault of a kernel shows at whatever comes next */
-    int late = code == 700 || code == 710 || code == 714 || code == 715 || code == 716 ||
-               code == 717 || code == 718 || code == 719;
     if (code == TD_CUDA_NO_MEMORY)
         return td_fail(
             TD_MEMORY_ERROR,
             "CUDA out of memory while %s: the driver found no room for what it needs itself (%s, "
             "%d), also after unused memory was given back. Smaller batches leave it more",
             doing, name ? name : "CUDA_ERROR_OUT_OF_MEMORY", code);
-    return td_fail(TD_RUNTIME_ERROR, "CUDA error while %s: %s (%d)%s%s%s", doing,
-                   name ? name : "unknown", code, text ? ": " : "", text ? text : "",
-                   late
-                       ? ". The fault may be of an earlier launch: run with CUDA_LAUNCH_BLOCKING=1 "
-                         "to see which; the device cannot be used in this process any more"
-                       : "");
+    const char *lost = td_cuda_lost(code, doing);
+    return td_fail(
+        TD_RUNTIME_ERROR, "CUDA error while %s: %s (%d)%s%s%s%s%s", doing, name ? name : "unknown",
+        code, text ? ": " : "", text ? text : "",
+        lost[0] ? ". The device cannot be used in this process any more: restart it. That was seen "
+                  "first while "
+                : "",
+        lost,
+        lost[0] && !td_cuda_blocking() ? ". CUDA_LAUNCH_BLOCKING=1 shows which launch it was" : "");
 }

@@ -9,8 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "cuda/fault.h"
+#include "cuda/graph_memory.h"
+#include "cuda/lost.h"
 #include "cuda/pool_history.h"
 #include "runtime/random.h"
+#include "runtime/streams.h"
 
 struct td_cuda_graph {
     td_cuda_graph *next; /* of those that are captured */
@@ -18,12 +21,13 @@ struct td_cuda_graph {
     td_cuda_private *pool;
     uint64_t *state; /* on the device: seed, first block */
     uint64_t seed, start, blocks;
-    int ordinal;
+    td_cuda_held held; /* what it works on beside the pool */
+    pthread_t thread;  /* that began it */
+    int ordinal, mode;
     bool draws;
 };
 #define STATE_BYTES 16
 
-int td_cuda_captures;
 static td_cuda_graph *capturing;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -41,16 +45,42 @@ td_cuda_graph *td_cuda_capturing_on(int ordinal)
     return g;
 }
 
+/* Does a capture forbid the thread what may wait or make others wait, also beside its stream? */
+static bool is_forbidden_beside(void)
+{
+    pthread_mutex_lock(&lock);
+    const td_cuda_graph *g = capturing;
+    while (g && (g->mode == TD_CUDA_RELAXED ||
+                 (g->mode == TD_CUDA_OF_THREAD && !pthread_equal(g->thread, pthread_self()))))
+        g = g->next;
+    pthread_mutex_unlock(&lock);
+    return g != NULL;
+}
+
 td_status td_cuda_not_captured(int ordinal, const char *doing)
 {
     char place[TD_CUDA_PLACE_TEXT] = "";
-    if (!td_cuda_capturing(ordinal)) return TD_OK;
+    if (!__atomic_load_n(&td_cuda_captures, __ATOMIC_RELAXED)) return TD_OK;
+    bool inside = td_cuda_capturing_on(ordinal) != NULL;
+    if (!inside && !is_forbidden_beside()) return TD_OK;
     if (td_cuda_fault_place) td_cuda_fault_place(place);
-    return td_fail(TD_RUNTIME_ERROR,
-                   "a CUDA graph is being captured, which cannot hold this: %s%s%s%s%s. Do it "
-                   "before the capture or after a replay",
+    return td_fail(TD_RUNTIME_ERROR, "a CUDA graph is being captured, %s: %s%s%s%s%s. %s",
+                   inside ? "which cannot hold this"
+                          : "whose capture_error_mode forbids this beside it",
                    doing, td_running ? " in " : "", td_running ? td_running : "",
-                   place[0] ? ", called at " : "", place);
+                   place[0] ? ", called at " : "", place,
+                   inside ? "Do it before the capture or after a replay"
+                          : "Do it before the capture or after it; \"thread_local\" leaves other "
+                            "threads alone, \"relaxed\" all");
+}
+
+static void keep(int ordinal, td_storage *s)
+{
+    td_cuda_graph *g = td_cuda_capturing(ordinal);
+    bool here = td_device_type((td_device)s->device) == TD_CUDA;
+    /* of the host: memory that somebody locked or lent, but no numbers that went along by value */
+    if (g && (here ? !td_cuda_private_owns(g->pool, s) : s->release != NULL))
+        td_cuda_held_add(&g->held, s);
 }
 
 static void remember(td_cuda_graph *g)
@@ -59,6 +89,7 @@ static void remember(td_cuda_graph *g)
     g->next = capturing;
     capturing = g;
     __atomic_add_fetch(&td_cuda_captures, 1, __ATOMIC_RELAXED);
+    td_recorded = keep;
     pthread_mutex_unlock(&lock);
 }
 
@@ -69,6 +100,7 @@ static void forget(td_cuda_graph *g)
         if (*at == g) {
             *at = g->next;
             __atomic_sub_fetch(&td_cuda_captures, 1, __ATOMIC_RELAXED);
+            if (!capturing) td_recorded = NULL;
             break;
         }
     pthread_mutex_unlock(&lock);
@@ -98,7 +130,9 @@ td_status td_cuda_graph_begin(td_cuda_graph **out, int ordinal, td_cuda_private 
     td_cuda_graph *g = calloc(1, sizeof *g);
     if (!g) return td_fail(TD_MEMORY_ERROR, "no memory for a CUDA graph");
     *g = (td_cuda_graph){.stream = stream,
+                         .thread = pthread_self(),
                          .ordinal = ordinal,
+                         .mode = mode,
                          .pool = pool,
                          .seed = td_default_generator.seed,
                          .start = td_default_generator.offset};
@@ -123,7 +157,8 @@ td_status td_cuda_graph_end(td_cuda_graph *g)
     }
     TD_CU(code, "ending the capture of a CUDA graph (what was called since it began cannot all be "
                 "captured, or a stream that joined it has not been waited for)");
-    return TD_OK;
+    return g->held.lost ? td_fail(TD_MEMORY_ERROR, "no memory to note what a CUDA graph works on")
+                        : TD_OK;
 }
 
 td_status td_cuda_graph_make(td_cuda_graph *g)
@@ -152,7 +187,9 @@ static td_status send_state(td_cuda_graph *g)
 td_status td_cuda_graph_replay(td_cuda_graph *g, void *stream)
 {
     TD_TRY(td_cuda_graph_make(g));
+    TD_TRY(td_cuda_held_check(&g->held));
     TD_TRY(send_state(g));
+    td_cuda_launched("a CUDA graph");
     int code = td_cu.cuGraphLaunch(g->exec, stream);
     if (code == TD_CUDA_NO_MEMORY) {
         td_cuda_relieve(g->ordinal);
@@ -185,6 +222,7 @@ void td_cuda_graph_free(td_cuda_graph *g)
         if (g->graph) td_cu.cuGraphDestroy(g->graph);
         if (g->block) td_cuda_release(g->block, (char *)g->state, STATE_BYTES);
     }
+    td_cuda_held_drop(&g->held);
     free(g);
 }
 

@@ -1,13 +1,12 @@
 /* graph.h - work of a stream that is recorded instead of done, and replayed by one call. */
 #ifndef TD_CUDA_GRAPH_H
 #define TD_CUDA_GRAPH_H
+#include "cuda/capture.h"
 #include "cuda/device.h"
 #include "cuda/pool.h"
 
 typedef struct td_cuda_graph td_cuda_graph;
 
-/* How many captures go on in this process: nearly always none. */
-extern int td_cuda_captures;
 /* The capture that the thread's current stream of a device belongs to, or NULL. */
 td_cuda_graph *td_cuda_capturing_on(int ordinal);
 static inline td_cuda_graph *td_cuda_capturing(int ordinal)
@@ -15,7 +14,8 @@ static inline td_cuda_graph *td_cuda_capturing(int ordinal)
     return __atomic_load_n(&td_cuda_captures, __ATOMIC_RELAXED) ? td_cuda_capturing_on(ordinal)
                                                                 : NULL;
 }
-/* Refuses work that a graph cannot hold; the error names it, the operator and the line. */
+/* Refuses work that a graph cannot hold, and what the driver forbids beside a capture, by which it
+ * would end; the error names it, the operator and the line. */
 td_status td_cuda_not_captured(int ordinal, const char *doing);
 
 /* `pool`: what tensors that are made meanwhile lie in; its owner outlives the graph. `mode`: the
@@ -26,7 +26,7 @@ td_status td_cuda_graph_make(td_cuda_graph *g); /* ready to be replayed */
 td_status td_cuda_graph_replay(td_cuda_graph *g, void *stream);
 td_status td_cuda_graph_dump(const td_cuda_graph *g, const char *path);
 void *td_cuda_graph_raw(const td_cuda_graph *g); /* the driver's handle */
-void td_cuda_graph_free(td_cuda_graph *g);
+void td_cuda_graph_free(td_cuda_graph *g);       /* with the interpreter lock held */
 
 td_cuda_private *td_cuda_graph_pool(const td_cuda_graph *g);
 /* Where a captured kernel reads the seed and the block that a replay starts at, and how far `block`

@@ -4,6 +4,7 @@
  * each served again when the copies that streams had with it are done. All blocks stand in an array
  * by address, so that a copy knows whether the driver can do it on its own. */
 #include "cuda/host.h"
+#include "cuda/capture.h"
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,6 +124,8 @@ static int give_back(block *b)
 static int trim(void)
 {
     int code = 0;
+    /* waits and frees would end a capture */
+    if (__atomic_load_n(&td_cuda_captures, __ATOMIC_RELAXED)) return 0;
     settle(true);
     for (int k = 0; k < CLASSES; k++)
         for (block *b; !code && (b = unused[k]);) {
@@ -136,9 +139,11 @@ static int new_block(block *b)
 {
     void *address = NULL;
     int64_t begin = microseconds();
+    int mode = td_cuda_relax();
     int code = td_cu.cuMemHostAlloc(&address, (size_t)b->bytes, PORTABLE);
     if (code == TD_CUDA_NO_MEMORY && !trim())
         code = td_cu.cuMemHostAlloc(&address, (size_t)b->bytes, PORTABLE);
+    td_cuda_strict(mode);
     if (code) return code;
     stats.host_alloc_us += microseconds() - begin;
     stats.host_allocs++;

@@ -61,6 +61,8 @@ void td_cuda_private_drop(td_cuda_private *p);
 /* Allocations of this thread on a device come from it; NULL: from the common one. *before: the
  * one of before. */
 td_status td_cuda_private_enter(int ordinal, td_cuda_private *p, td_cuda_private **before);
+/* Does it lie in this pool? */
+bool td_cuda_private_owns(const td_cuda_private *p, const td_storage *s);
 int64_t td_cuda_private_id(const td_cuda_private *p); /* from 1 on */
 int td_cuda_private_owners(const td_cuda_private *p); /* its maker, and who allocates from it */
 

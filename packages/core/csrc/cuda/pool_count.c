@@ -13,11 +13,10 @@ int td_cuda_memory_take(const td_cuda_private *home, int direct, int64_t bytes, 
     td_cuda_give give = home->give;
     if (give) return (*out = give(bytes, ordinal, stream)) ? 0 : TD_CUDA_NO_MEMORY;
     /* a capture allows allocations only where a thread says that it knows what it does */
-    int relaxed = 2, captures = __atomic_load_n(&td_cuda_captures, __ATOMIC_RELAXED);
-    if (captures) td_cu.cuThreadExchangeStreamCaptureMode(&relaxed);
+    int mode = td_cuda_relax();
     int code = direct == TD_CUDA_ASYNC ? td_cu.cuMemAllocAsync(&address, (size_t)bytes, stream)
                                        : td_cu.cuMemAlloc_v2(&address, (size_t)bytes);
-    if (captures) td_cu.cuThreadExchangeStreamCaptureMode(&relaxed);
+    td_cuda_strict(mode);
     *out = (char *)(uintptr_t)address;
     counts(ordinal)->driver_allocs += !code;
     return code;

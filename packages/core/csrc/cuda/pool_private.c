@@ -81,6 +81,12 @@ void td_cuda_drop_empty(void)
     }
 }
 
+bool td_cuda_private_owns(const td_cuda_private *p, const td_storage *s)
+{
+    const td_cuda_block *b = s->release == td_cuda_release ? s->context : NULL;
+    return b && b->lists->home == p;
+}
+
 static void disown(td_cuda_private *p)
 {
     if (--p->owners) return;

@@ -1,6 +1,7 @@
 /* product_lt.c - a product as cuBLASLt sees it. The library's matrices are stored by columns, so
  * C = A B by rows is asked for as C' = B' A': its first factor is our second. */
 #include "cuda/product_lt.h"
+#include "cuda/lost.h"
 #include <stdio.h>
 #include <string.h>
 #include "cuda/pool.h"
@@ -219,6 +220,7 @@ static int queue(const run *r, int64_t a, int64_t b, int64_t c)
     const td_lt_plan *plan = r->plan;
     int64_t item = td_itemsize(factors_of(p));
     char *to = p->c + c * td_itemsize(p->dtype);
+    td_cuda_launched("a product of cuBLASLt");
     return td_lt.cublasLtMatmul(r->handle, plan->desc, &r->alpha, p->b + b * item, plan->a,
                                 p->a + a * item, plan->b, &r->beta, to, plan->d, to, plan->d,
                                 &plan->algo, r->workspace, plan->workspace, r->stream);

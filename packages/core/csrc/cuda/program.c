@@ -1,6 +1,7 @@
 /* program.c - the functions that are loaded, found by what they compute. */
 #include "cuda/program.h"
 #include "cuda/graph.h"
+#include "cuda/lost.h"
 #include "runtime/streams.h"
 #include "cuda/pool.h"
 #include <pthread.h>
@@ -60,11 +61,13 @@ static td_status add(const td_cuda_program *w, int ordinal, void *function)
 static int load_image(const void *image, const char *symbol, int ordinal, void **function)
 {
     void *module;
+    int mode = td_cuda_relax();
     int code = td_cu.cuModuleLoadData(&module, image);
     if (code == TD_CUDA_NO_MEMORY) {
         td_cuda_relieve(ordinal);
         code = td_cu.cuModuleLoadData(&module, image);
     }
+    td_cuda_strict(mode);
     return code ? code : td_cu.cuModuleGetFunction(function, module, symbol);
 }
 
@@ -93,7 +96,8 @@ static td_status load_once(const td_cuda_program *w, int ordinal, bool anew, int
 static td_status load(const td_cuda_program *w, int ordinal, void **function)
 {
     int code;
-    TD_TRY(td_cuda_not_captured(ordinal, "compiling a kernel that was not used before"));
+    if (td_cuda_capturing(ordinal))
+        TD_TRY(td_cuda_not_captured(ordinal, "compiling a kernel that was not used before"));
     TD_TRY(load_once(w, ordinal, false, &code, function));
     if (is_of_image(code)) TD_TRY(load_once(w, ordinal, true, &code, function));
     TD_CU(code, is_of_image(code) ? "loading a kernel that was compiled just now (is NVRTC newer "
@@ -138,7 +142,10 @@ td_status td_cuda_launch_blocks(void *function, int ordinal, int64_t blocks, int
         code = td_cu.cuStreamSynchronize(stream);
         td_order_tell(TD_ORDER_STREAM_DONE, ordinal, stream, NULL, 0);
     }
-    if (!code) return TD_OK;
+    if (!code) {
+        td_cuda_launched(doing);
+        return TD_OK;
+    }
     char what[160];
     snprintf(what, sizeof what, "launching \"%.100s\"", doing);
     return td_cuda_failed(code, what);

@@ -1,5 +1,6 @@
 /* users.c - events on the streams that use released memory. */
 #include "cuda/users.h"
+#include "cuda/capture.h"
 #include <pthread.h>
 #include "runtime/alloc.h"
 
@@ -60,7 +61,14 @@ td_status td_cuda_users_add(td_cuda_user **list, int ordinal, void *stream)
 static void mark(td_cuda_user *u)
 {
     void *event;
+    int captured = 0;
+    u->late = false;
     if (td_cuda_use(u->ordinal) != TD_OK) return;
+    if (__atomic_load_n(&td_cuda_captures, __ATOMIC_RELAXED) && u->stream &&
+        !td_cu.cuStreamIsCapturing(u->stream, &captured) && captured) {
+        u->late = true; /* an event of a capture answers nobody */
+        return;
+    }
     if (td_cuda_event_take(u->ordinal, &event) == TD_OK) {
         if (!td_cu.cuEventRecord(event, u->stream)) {
             u->event = event;
@@ -84,12 +92,20 @@ static void drop(td_cuda_user **at)
     td_free_struct(u, sizeof *u);
 }
 
+static bool is_late(void *event)
+{
+    int mode = td_cuda_relax(), code = td_cu.cuEventQuery(event);
+    td_cuda_strict(mode);
+    return code != 0;
+}
+
 bool td_cuda_users_done(td_cuda_user **list)
 {
     while (*list) {
         td_cuda_user *u = *list;
+        if (u->late) mark(u);
         /* a driver that does not answer has not said that the work is done */
-        if (u->event && (td_cuda_use(u->ordinal) != TD_OK || td_cu.cuEventQuery(u->event)))
+        if (u->late || (u->event && (td_cuda_use(u->ordinal) != TD_OK || is_late(u->event))))
             return false;
         drop(list);
     }
@@ -98,8 +114,10 @@ bool td_cuda_users_done(td_cuda_user **list)
 
 void td_cuda_users_wait(td_cuda_user **list)
 {
+    if (__atomic_load_n(&td_cuda_captures, __ATOMIC_RELAXED)) return; /* it would end the capture */
     while (*list) {
         td_cuda_user *u = *list;
+        if (u->late) mark(u);
         if (u->event && td_cuda_use(u->ordinal) == TD_OK && td_cu.cuEventSynchronize(u->event))
             (void)td_cu.cuCtxSynchronize(); /* on a device that is lost no work goes on */
         drop(list);

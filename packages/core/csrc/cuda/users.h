@@ -8,6 +8,7 @@ typedef struct td_cuda_user {
     struct td_cuda_user *next;
     void *stream, *event; /* event: recorded when the memory was released; NULL before */
     int ordinal;
+    bool late; /* it was released while the stream was captured: to be marked when that is over */
 } td_cuda_user;
 
 /* `list` tells of the stream from now on, once. */

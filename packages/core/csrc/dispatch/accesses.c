@@ -1,6 +1,7 @@
 /* accesses.c - which memory a call read and wrote, by its schema. */
 #include "dispatch/accesses.h"
 #include "runtime/device.h"
+#include "runtime/streams.h"
 
 /* (parameter, written?, device, stream, memory, its bytes, first element, bytes of one, sizes,
  * strides in bytes) */
@@ -102,4 +103,24 @@ int td_tell_accesses(const td_frame *f, const td_made *made, int64_t number)
     Py_XDECREF(answer);
     Py_XDECREF(list);
     return status;
+}
+
+/* ---- what a recording keeps ---- */
+static void keep_object(int ordinal, PyObject *o)
+{
+    if (o && td_is_tensor(o)) td_recorded(ordinal, TD_T(o)->storage);
+}
+
+void td_tell_recorded(const td_frame *f, int ordinal, const td_made *made)
+{
+    for (int k = 0; k < f->schema->nparams; k++) {
+        const td_arg *a = &f->call.args[k];
+        if (a->kind == TD_ARG_TENSOR) td_recorded(ordinal, a->tensor->storage);
+        for (int64_t i = 0; a->kind == TD_ARG_TENSORS && i < a->n; i++)
+            if (a->tensors[i]) td_recorded(ordinal, a->tensors[i]->storage);
+    }
+    for (int k = 0; f->out && k < f->schema->nreturns; k++) keep_object(ordinal, td_out_item(f, k));
+    for (int k = 0; k < made->n; k++) keep_object(ordinal, made->outs[k]);
+    Py_ssize_t n = made->list && PyTuple_Check(made->list) ? PyTuple_Size(made->list) : 0;
+    for (Py_ssize_t k = 0; k < n; k++) keep_object(ordinal, PyTuple_GetItem(made->list, k));
 }

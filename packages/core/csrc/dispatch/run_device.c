@@ -344,6 +344,7 @@ int td_run_on_device(td_frame *f, td_device device, td_made *made)
     td_running = f->schema->op.name;
     int64_t number = td_order_next();
     int status = run(f, device, made);
+    if (td_recorded && !status) td_tell_recorded(f, td_device_index(device), made);
     td_running = outer;
     return number && !status ? td_tell_accesses(f, made, number) : status;
 }

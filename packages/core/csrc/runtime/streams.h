@@ -40,4 +40,9 @@ static inline int64_t td_order_next(void)
 {
     return td_order_heard ? __atomic_add_fetch(&td_order_work, 1, __ATOMIC_RELAXED) : 0;
 }
+
+/* Filled while a device's work is recorded instead of done, else NULL: what an operator had as an
+ * argument or a result is needed by each replay. */
+struct td_storage;
+extern void (*td_recorded)(int ordinal, struct td_storage *s);
 #endif

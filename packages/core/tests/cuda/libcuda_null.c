@@ -44,6 +44,7 @@ enum {
     BAD_HANDLE = 400,
     NOT_IN_CAPTURE = 900, /* in a capture, which is lost by it */
     LOST_CAPTURE = 901,
+    CAPTURED = 907,     /* an event of a capture answers nobody */
     LEFT_CAPTURE = 904, /* of a stream that joined and was not waited for */
     NOT_FOUND = 500
 };
@@ -70,13 +71,22 @@ typedef struct event {
     struct stream *on;
     long asked;             /* questions answered with no */
     struct graph *captured; /* it was last recorded into that */
+    struct brought *before; /* the captured work that it marks */
 } event;
+/* captured work of another stream, up to its number */
+typedef struct brought {
+    struct brought *next;
+    const struct stream *of;
+    long work;
+} brought;
 typedef struct stream {
     struct work *first, **last;
     int device, priority;
     long asked;
     struct stream *next;
-    struct graph *into; /* what work of this stream is captured into */
+    struct graph *into;      /* what work of this stream is captured into */
+    long work;               /* of its own in that */
+    struct brought *brought; /* of others, that it comes after */
 } stream;
 
 static struct {

@@ -111,15 +111,33 @@ def wait():
 first, then = (launch, wait) if {blocking} else (wait, launch)
 if not {blocking}:
     launch()
-refuses(RuntimeError, ["CUDA_LAUNCH_BLOCKING=1", "719", "cannot be used in this process"]
-        + ['launching "exp"'] * {blocking}, first)
-refuses(RuntimeError, ["CUDA_LAUNCH_BLOCKING=1", "719"], then)
+words = ['launching "exp" in exp'] if {blocking} else ["CUDA_LAUNCH_BLOCKING=1"]
+refuses(RuntimeError, ["719", "cannot be used in this process", *words], first)
+refuses(RuntimeError, ["719", *words], then)
 assert taeda.ones(2).exp().shape == (2,), "the cpu goes on"
 """,
         CUDA_LAUNCH_BLOCKING=blocking,
         TAEDA_NULL_FAIL="cuStreamSynchronize:2:719"
         if blocking == "1"
         else "cuCtxSynchronize:1:719",
+    )
+
+
+@pytest.mark.parametrize("code", [214, 700, 719, 999])
+def test_a_device_that_is_lost_says_by_what_at_every_call(code):
+    standin.run(
+        START
+        + f"""
+import ctypes, os
+driver = ctypes.CDLL(os.environ["TAEDA_LIBCUDA"])
+x = taeda.ones(4).to("cuda")
+y = (x * 2).exp() + 1
+driver.td_null_fail(b"cuStreamSynchronize", 1, {code})
+words = ["({code})", "restart it", "waiting for a copy, called at <string>:", "add, exp, mul"]
+for call in (y.tolist, lambda: x + 1, x.tolist, cuda.synchronize, taeda.ones(3).cuda, cuda.Event().record):
+    refuses(RuntimeError, words, call)
+assert taeda.ones(2).exp().shape == (2,), "the cpu goes on"
+"""
     )
 
 

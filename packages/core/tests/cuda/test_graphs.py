@@ -160,6 +160,110 @@ one, two = taeda.ones(3, device="cuda"), taeda.full((3,), 2.0, device="cuda")
 f = cuda.make_graphed_callables(lambda a, b: {"sum": a + b}, (one.clone(), one.clone()))
 assert f(two, one)["sum"].tolist() == [3, 3, 3]
 """,
+    "memory that died is kept": """
+import gc
+model, x = nn.Linear(4, 4).cuda(), taeda.ones(2, 4, device="cuda")
+adam = taeda.optim.AdamW(model.parameters(), capturable=True)
+pinned = taeda.full((2, 4), 3.0).pin_memory()
+def step():
+    x.copy_(pinned, non_blocking=True)
+    model(x).sum().backward()
+    adam.step()
+for _ in range(2):
+    step()
+before = cuda.memory_allocated()
+g = cuda.CUDAGraph()
+with cuda.graph(g):
+    step()
+    y = x + 1
+states = [t for s in adam.state.values() for t in s.values()]
+there = [x, *model.parameters(), *[p.grad for p in model.parameters()], *states]
+addresses = {t.data_ptr() for t in there}
+del model, adam, x, there, states, pinned
+gc.collect()
+cuda.empty_cache()
+new = [taeda.zeros(n, device="cuda") for n in (1, 4, 8, 16) for _ in range(40)]
+others = [taeda.zeros(2, 4).pin_memory() for _ in range(8)]
+assert not addresses & {t.data_ptr() for t in new}, "memory of the graph serves others"
+g.replay()
+assert y.tolist() == [[4.0] * 4] * 2
+assert not any(bool(t.any()) for t in new), "a replay wrote into memory of others"
+del new
+g.reset()
+gc.collect()
+assert cuda.memory_allocated() < before
+w = taeda.ones(9, device="cuda")
+w * 2
+with cuda.graph(g):
+    w * 2
+w.resize_(100000)
+refuses(RuntimeError, "a tensor that mul had during the capture was resized", g.replay)
+""",
+    "other threads, devices and streams": """
+import threading
+x, y = taeda.ones(4, device="cuda"), taeda.ones(4, device="cuda:1")
+x + 1; x * 3; x.sum()
+def beside(call):
+    found = []
+    def work():
+        try:
+            call()
+        except RuntimeError as error:
+            found.append(str(error))
+    thread = threading.Thread(target=work)
+    thread.start(); thread.join()
+    return found
+event = cuda.Event()
+event.record()
+waits = [x.tolist, cuda.synchronize, event.query, event.synchronize, cuda.current_stream().query]
+for mode in ("global", "thread_local", "relaxed"):
+    g = cuda.CUDAGraph()
+    with cuda.graph(g, capture_error_mode=mode):
+        for call in waits:
+            if call is cuda.synchronize and mode != "global":
+                continue  # a device waits for what is captured, too
+            found = beside(call)
+            assert len(found) == (mode == "global"), (mode, call, found)
+            assert not found or "capture_error_mode forbids this beside it" in found[0], found
+        assert not beside(lambda: (x * 3, taeda.ones(9).pin_memory(), x.log2()))  # compiled beside it
+        z = x + 1
+        y * 2  # of another device: done, not captured
+        cuda.empty_cache()
+    g.replay()
+    assert z.tolist() == [2.0] * 4
+side = cuda.Stream()
+def unjoined():
+    with cuda.graph(cuda.CUDAGraph()):
+        side.wait_stream(cuda.current_stream())
+        with cuda.stream(side):
+            x + 1
+refuses(RuntimeError, "a stream that joined it has not been waited for", unjoined)
+g = cuda.CUDAGraph()
+with cuda.graph(g):  # memory that another stream of the capture uses does not serve at once
+    a = x * 3
+    side.wait_stream(cuda.current_stream())
+    with cuda.stream(side):
+        b = a + 1
+    a.record_stream(side)
+    del a
+    c = [x + 1 for _ in range(4)]
+    cuda.current_stream().wait_stream(side)
+g.replay()
+assert b.tolist() == [4.0] * 4 and all(t.tolist() == [2.0] * 4 for t in c)
+with cuda.stream(side):
+    g = cuda.CUDAGraph()
+    g.capture_begin()
+refuses(RuntimeError, "Capture must end on the same stream", g.capture_end)
+""",
+    "no copies": """
+import copy, pickle
+side = cuda.Stream()
+for made in (cuda.CUDAGraph(), cuda.Event(), cuda.MemPool()):
+    for call in (copy.copy, copy.deepcopy, pickle.dumps):
+        refuses(TypeError, "cannot be copied or pickled", lambda: call(made))
+refuses(TypeError, "cannot be pickled", lambda: pickle.dumps(side))
+assert copy.deepcopy(side) == side
+""",
     "what it holds": """
 import os, tempfile
 x = taeda.ones(3, device="cuda"); x * 2

@@ -9,7 +9,7 @@ from __future__ import annotations
 import gc
 import weakref
 from itertools import count
-from typing import Any
+from typing import Any, NoReturn
 
 from taeda._native import core as _core
 
@@ -108,6 +108,7 @@ class CUDAGraph:
             )
         self._token, self._pool = _pool_of(pool)
         self._device = _core.cuda_current()
+        self._stream = current_stream()
         self._handle = _core.cuda_graph_begin(
             self._device, self._pool._handle, _MODES[capture_error_mode]
         )
@@ -116,6 +117,8 @@ class CUDAGraph:
         """The capture is over. RuntimeError where something was called that cannot be captured."""
         if not self._handle or self._ended:
             raise RuntimeError("capture_end() without capture_begin()")
+        if current_stream(self._device) != self._stream:
+            raise RuntimeError("Capture must end on the same stream it began on")
         try:
             _core.cuda_graph_end(self._handle)
         except BaseException:
@@ -171,6 +174,11 @@ class CUDAGraph:
                 "raw_cuda_graph: the graph was not kept; make it with keep_graph=True"
             )
         return int(_core.cuda_graph_raw(self._ready("raw_cuda_graph")))
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "a CUDAGraph cannot be copied or pickled: it holds work of this process; capture another"
+        )
 
     def __del__(self) -> None:
         if getattr(self, "_handle", 0):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NoReturn
 
 from taeda._native import core as _core
 
@@ -112,6 +112,9 @@ class MemPool:
     def snapshot(self) -> list[dict[str, Any]]:
         """The pool's segments, as `memory_snapshot` gives them."""
         return memory_snapshot(self._id)
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a MemPool cannot be copied or pickled: it owns memory of this process")
 
     def __del__(self) -> None:
         if getattr(self, "_handle", 0):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from typing import Any
+from typing import Any, NoReturn
 
 from taeda import _streams
 from taeda._native import core as _core
@@ -106,6 +106,12 @@ class Stream:
     def wait_stream(self, stream: Stream) -> None:
         """Later work of this stream waits for the work that `stream` has now."""
         self.wait_event(stream.record_event())
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Stream:
+        return self  # a copy would be the same queue of the driver
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a Stream cannot be pickled: it is a queue of this process; make one there")
 
     def __enter__(self) -> Stream:
         self._within = [*getattr(self, "_within", []), StreamContext(self)]
@@ -248,6 +254,12 @@ class Event:
         if not (self.cuda_event and end_event.cuda_event):
             raise ValueError("Both events must be recorded before calculating elapsed time.")
         return float(_core.cuda_event_elapsed(self._device, self.cuda_event, end_event.cuda_event))
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "an Event cannot be copied or pickled: queues of taeda.multiprocessing take those of "
+            "Event(interprocess=True)"
+        )
 
     def __del__(self) -> None:
         if getattr(self, "cuda_event", 0):

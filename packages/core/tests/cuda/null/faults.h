@@ -54,7 +54,7 @@ static int checked(const char *name)
     if (sticky) return sticky;
     if (fail_name[0] && !strcmp(name, fail_name) &&
         __atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED) == fail_at) {
-        if (fail_code >= 700) sticky = (int)fail_code;
+        if (fail_code >= 700 || fail_code == 214) sticky = (int)fail_code;
         return (int)fail_code;
     }
     return OK;

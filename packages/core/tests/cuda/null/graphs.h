@@ -8,18 +8,57 @@
 typedef struct graph {
     work *first, **last;
     stream *origin;
-    int lost, alive, joined, exec; /* joined: streams beside the origin that have not come back */
+    int lost, alive, exec, mode;
     long nodes;
 } graph;
-static int capturing; /* captures that allow nobody what they forbid */
-static _Thread_local int capture_mode;
+enum { FOR_ALL, FOR_THREAD, FOR_NOBODY };            /* whom a capture forbids what may wait */
+static int capturing;                                /* captures that forbid it to all */
+static _Thread_local int capture_mode, own_captures; /* of this thread, that forbid it */
 static long graph_launches;
 /* How many graphs were launched. */
 __attribute__((visibility("default"))) long td_null_graph_launches(void) { return graph_launches; }
 
-static int capture(graph *g, work *w)
+/* ---- which work comes before which ---- */
+/* The number of works of `of` that what `s` does next comes after. */
+static long brought_to(const stream *s, const stream *of)
 {
+    if (s == of) return s->work;
+    for (const brought *b = s->brought; b; b = b->next)
+        if (b->of == of) return b->work;
+    return 0;
+}
+static brought *bring(brought *list, const stream *of, long work)
+{
+    for (brought *b = list; b; b = b->next)
+        if (b->of == of) return b->work = b->work > work ? b->work : work, list;
+    brought *made = malloc(sizeof *made);
+    *made = (brought){list, of, work};
+    return made;
+}
+static brought *bring_all(brought *list, const stream *from)
+{
+    for (const brought *b = from->brought; b; b = b->next) list = bring(list, b->of, b->work);
+    return bring(list, from, from->work);
+}
+static void drop_brought(brought *b)
+{
+    for (brought *next; b; b = next) {
+        next = b->next;
+        free(b);
+    }
+}
+static void forget_brought(stream *s)
+{
+    drop_brought(s->brought);
+    s->brought = NULL;
+    s->work = 0;
+}
+
+static int capture(stream *s, work *w)
+{
+    graph *g = s->into;
     pthread_mutex_lock(&lock);
+    s->work++;
     *g->last = w;
     g->last = &w->next;
     g->nodes++;
@@ -27,17 +66,17 @@ static int capture(graph *g, work *w)
     return OK;
 }
 
-/* What no capture holds: it loses the one that the stream belongs to, or that allows it to nobody.
- */
+/* What no capture holds: it loses the one that the stream belongs to, or those that forbid it. `s`:
+ * NULL where the whole device is meant; NOWHERE where no captured work can be. */
+#define NOWHERE (&devices[0].null)
 static int forbidden(stream *s)
 {
     if (s && s->into) return s->into->lost = 1, NOT_IN_CAPTURE;
-    if (!s && capturing && capture_mode != 2) {
-        for (stream *t = streams; t; t = t->next)
-            if (t->into) t->into->lost = 1;
-        return NOT_IN_CAPTURE;
-    }
-    return OK;
+    if (capture_mode == FOR_NOBODY) return OK;
+    if (!own_captures && !(capturing && capture_mode == FOR_ALL)) return OK;
+    for (stream *t = streams; t; t = t->next)
+        if (t->into && t->into->mode != FOR_NOBODY) t->into->lost = 1;
+    return NOT_IN_CAPTURE;
 }
 #define NOT_CAPTURED(s)           \
     do {                          \
@@ -52,10 +91,12 @@ ENTRY cuStreamBeginCapture_v2(void *on, int mode)
     if ((uintptr_t)on <= 2 || mode < 0 || mode > 2) return NOT_IN_CAPTURE;
     if (s->into) return INVALID;
     graph *g = calloc(1, sizeof *g);
-    *g = (graph){.last = &g->first, .origin = s, .alive = 1};
+    *g = (graph){.last = &g->first, .origin = s, .alive = 1, .mode = mode};
     g->last = &g->first;
     s->into = g;
-    __atomic_add_fetch(&capturing, 1, __ATOMIC_RELAXED);
+    s->brought = NULL;
+    if (mode == FOR_ALL) __atomic_add_fetch(&capturing, 1, __ATOMIC_RELAXED);
+    if (mode != FOR_NOBODY) own_captures++;
     return OK;
 }
 ENTRY cuStreamIsCapturing(void *on, int *status)
@@ -90,11 +131,13 @@ ENTRY cuStreamEndCapture(void *on, void **made)
     graph *g = s->into;
     if (!g || g->origin != s) return INVALID;
     int left = 0;
+    for (stream *t = streams; t; t = t->next) left += t->into == g && t->work > brought_to(s, t);
     for (stream *t = streams; t; t = t->next)
-        if (t->into == g) left += t != s, t->into = NULL;
-    __atomic_sub_fetch(&capturing, 1, __ATOMIC_RELAXED);
+        if (t->into == g) forget_brought(t), t->into = NULL;
+    if (g->mode == FOR_ALL) __atomic_sub_fetch(&capturing, 1, __ATOMIC_RELAXED);
+    if (g->mode != FOR_NOBODY) own_captures--;
     *made = NULL;
-    if (g->lost || left > g->joined) {
+    if (g->lost || left) {
         int lost = g->lost;
         drop_works(g);
         return lost ? LOST_CAPTURE : LEFT_CAPTURE;

@@ -273,6 +273,7 @@ ENTRY cuProfilerStop(void)
 ENTRY cuMemHostAlloc(void **address, size_t bytes, unsigned flags)
 {
     CHECK;
+    NOT_CAPTURED(NOWHERE);
     if (current < 0) return BAD_CONTEXT;
     int code = NO_MEMORY;
     pthread_mutex_lock(&lock);
@@ -290,6 +291,7 @@ ENTRY cuMemHostAlloc(void **address, size_t bytes, unsigned flags)
 ENTRY cuMemFreeHost(void *address)
 {
     CHECK;
+    NOT_CAPTURED(NOWHERE);
     if (drain(NULL)) return sticky;
     for (int i = 0; i < SEGMENTS; i++) {
         if (hosts[i].data != address || !address) continue;

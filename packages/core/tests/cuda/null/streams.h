@@ -97,8 +97,9 @@ ENTRY cuStreamWaitEvent(void *on, void *waited, unsigned flags)
     event *e = waited;
     if (e->captured && e->captured->alive) { /* the order of the calls is the order of the graph */
         stream *s = stream_of(on);
-        if (s != e->captured->origin && !s->into) e->captured->joined++;
         s->into = e->captured;
+        for (const brought *b = e->before; b; b = b->next)
+            if (b->of != s) s->brought = bring(s->brought, b->of, b->work);
         return OK;
     }
     if (!e->seen->wanted) return OK;
@@ -133,6 +134,8 @@ ENTRY cuEventRecord(void *recorded, void *on)
     CHECK;
     event *e = recorded;
     e->captured = stream_of(on)->into;
+    drop_brought(e->before);
+    e->before = e->captured ? bring_all(NULL, stream_of(on)) : NULL;
     if (e->captured) return OK;
     work *w = new_work(0);
     w->recorded = e;
@@ -146,6 +149,8 @@ ENTRY cuEventQuery(void *asked)
 {
     CHECK;
     event *e = asked;
+    if (e->captured) return CAPTURED;
+    NOT_CAPTURED(NOWHERE);
     if (e->seen->done >= e->seen->wanted) return OK;
     if (e->remote) return 600;
     if (++e->asked < PATIENCE) return 600;
@@ -159,6 +164,8 @@ ENTRY cuEventSynchronize(void *waited)
 {
     CHECK;
     event *e = waited;
+    if (e->captured) return CAPTURED;
+    NOT_CAPTURED(NOWHERE);
     if (e->seen->done >= e->seen->wanted) return OK;
     if (e->remote) return await(e, e->seen->wanted);
     open_memory();

@@ -60,9 +60,12 @@ static stream *stream_of(void *handle) /* NULL, 1 and 2 are the default stream o
     return (uintptr_t)handle > 2 ? handle : &devices[current < 0 ? 0 : current].null;
 }
 
+static void drop_brought(brought *b);
 static void disown(event *e)
 {
-    if (e && --e->owners == 0) free(e);
+    if (!e || --e->owners) return;
+    drop_brought(e->before);
+    free(e);
 }
 
 /* With the lock held and memory open: the work of a stream, up to a version of an event if one is
@@ -155,10 +158,10 @@ static int drain(stream *s) /* NULL: all of them */
     return code ? code : sticky;
 }
 
-static int capture(struct graph *g, work *w);
+static int capture(stream *s, work *w);
 static int submit(work *w, stream *s)
 {
-    if (s->into) return capture(s->into, w);
+    if (s->into) return capture(s, w);
     pthread_mutex_lock(&lock);
     *s->last = w;
     s->last = &w->next;

@@ -1,0 +1,16 @@
+/* capture.h - what captures forbid, for files that know nothing else of graphs. */
+#ifndef TD_CUDA_CAPTURE_H
+#define TD_CUDA_CAPTURE_H
+
+/* How many captures go on in this process: nearly always none. */
+extern int td_cuda_captures;
+/* The driver's numbers of whom a capture forbids what may wait, also beside its stream: everybody,
+ * the thread that began it, nobody. */
+enum { TD_CUDA_GLOBAL, TD_CUDA_OF_THREAD, TD_CUDA_RELAXED };
+
+/* Beside a capture this thread may do what could wait for others, until `td_cuda_strict` with the
+ * answer: it is none of the captured work, and nothing of that waits for it. */
+int td_cuda_relax(void);
+void td_cuda_strict(int mode);
+
+#endif
