@@ -108,11 +108,15 @@ def mapped(variants, dims):
 
 
 def caller(sample):
-    """The call as a function of its tensors."""
+    """The call as a function of its tensors. Its results come in the type that they have without a map."""
+    kind = type(sample.map(taeda.clone).call())
 
     def run(*tensors):
         rest = iter(tensors)
         made = sample.map(lambda t: next(rest)).call()
+        assert isinstance(made, (taeda.Tensor, int, float)) or type(made) is kind, (
+            f"{sample}: {type(made)} of results where a call of its own gives {kind}"
+        )
         return list(made) if isinstance(made, tuple) else made
 
     return run

@@ -23,9 +23,24 @@ static PyObject *named_text(PyObject *results, PyObject *unused)
     return made;
 }
 
+/* the type of another row of that function: sort and sort.stable give one */
+static PyTypeObject *type_of_sibling(const td_schema *s)
+{
+    for (int i = 0; i < td_schema_count; i++) {
+        const td_schema *other = &td_schemas[i];
+        if (other->results && !strcmp(other->op.name, s->op.name) &&
+            !strcmp(other->namespace_, s->namespace_) &&
+            !strcmp(other->return_names, s->return_names))
+            return other->results;
+    }
+    return NULL;
+}
+
 static PyTypeObject *result_type(const td_schema *s) /* named tuple "taeda.return_types.max" */
 {
     if (s->results) return s->results;
+    PyTypeObject *shared = type_of_sibling(s);
+    if (shared) return ((td_schema *)s)->results = shared;
     static char names[TD_MAX_OUTS][32];
     PyStructSequence_Field fields[TD_MAX_OUTS + 1] = {{0}};
     const char *at = s->return_names;

@@ -16,7 +16,7 @@ from taeda.autograd._function_maps import by_user
 
 from . import random
 from ._batched import Batched, Level, NeedsValue, batched, levels, refuse_value, unwrapped
-from ._composed import composed
+from ._composed import composed, in_type
 from ._registry import Decline, key_of, rules
 
 __all__ = ["NeedsValue", "call", "each_alone", "each_sample", "new_levels", "own_fact"]
@@ -78,11 +78,11 @@ def _of_samples(level: Level, key: str, func: Any, args: Any, kwargs: Any) -> An
     found = rules.get(key)
     if found is not None:
         try:
-            return wrapped(level, found(level, func, *args, **kwargs), args)
+            return in_type(key, wrapped(level, found(level, func, *args, **kwargs), args))
         except (Decline, TypeError):
             pass  # the rule does not cover this form, or the call is wrong: a call for each sample tells
     try:
-        return composed(key, args, kwargs)
+        return in_type(key, composed(key, args, kwargs))
     except (Decline, TypeError):
         pass
     if found is None:

@@ -10,7 +10,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from taeda import Tensor
+from taeda import Tensor, return_types
 from taeda._core_api import runtime as _core
 from taeda._core_api.calls import OVERRIDE, TRANSFORM
 from taeda._core_api.table import composite_body, default_object, schema_of
@@ -18,7 +18,7 @@ from taeda._core_api.table import composite_body, default_object, schema_of
 from ._batched import NeedsValue
 from ._registry import Decline
 
-__all__ = ["composed"]
+__all__ = ["composed", "in_type"]
 
 
 @functools.cache
@@ -44,6 +44,18 @@ def _body(key: str) -> tuple[Callable[..., Any], tuple[Any, ...]] | None:
     if function is None or any(a.mutated for a in arguments):
         return None
     return function, arguments
+
+
+def in_type(key: str, made: Any) -> Any:
+    """Several results of a row's function as the function itself gives them: named if the row names
+    them, else in a tuple.
+    """
+    if type(made) not in (tuple, list) or key not in _rows():
+        return made
+    named = getattr(return_types, key.replace(".", "_"), None)
+    if named is not None and named.n_fields == len(made):
+        return named(made)
+    return tuple(made)
 
 
 def composed(key: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -26,6 +26,8 @@ def _conv(
     single = rank(x) == spatial + 1
     if not single and rank(x) != spatial + 2:
         raise Decline
+    if bias is not None and bias.shape != weight.shape[:1]:
+        raise Decline
     options = (stride, padding, dilation)
     if not level.on(weight):
         shared = None if bias is not None and level.on(bias) else bias

@@ -98,8 +98,15 @@ def _index_select(level: Level, func: Any, x: Any, dim: Any, index: Any) -> Any:
         raise Decline
     place = own_dims(dim, rank(x))
     front = level.full(x).movedim(place, 1)
-    rows = taeda.arange(level.size, device=front.device).unsqueeze(-1)
-    return front[rows, level.value(index)].movedim(1, place)
+    return _rows(front, level.value(index)).movedim(1, place)
+
+
+def _rows(tables: Any, places: Any) -> Any:
+    """For each sample the rows of its own table; places count from its first one, and only those it has
+    will do.
+    """
+    wide = places.long().reshape(*places.shape, *[1] * (rank(tables) - 2))
+    return tables.gather(1, wide.expand(*places.shape, *tables.shape[2:]))
 
 
 @rule("index_add", "index_copy", "index_fill", "index_add_", "index_copy_", "index_fill_")
@@ -127,12 +134,11 @@ def _embedding(
 ) -> Any:
     if not level.on(weight):
         return func(weight, level.value(indices), padding_idx, *args)
-    if padding_idx != -1 or any(args):
+    if padding_idx != -1 or any(args) or rank(weight) != 2:
         raise Decline
-    table = weight._value
-    first = taeda.arange(level.size, device=table.device) * table.shape[1]
-    places = level.full(indices) + first.view(-1, *[1] * rank(indices))
-    return func(table.reshape(-1, table.shape[-1]), places)
+    whole = level.full(indices)
+    made = _rows(weight._value, whole.reshape(level.size, indices.numel()))
+    return made.reshape(*whole.shape, weight.shape[1])
 
 
 @rule("one_hot")

@@ -18,7 +18,14 @@ __all__: list[str] = []
 MEAN, SUM = 1, 2
 
 
+def _known(reduction: Any) -> None:
+    """Decline where the function itself has to say that there is no such reduction."""
+    if reduction not in (0, MEAN, SUM):
+        raise Decline
+
+
 def _reduced(level: Level, loss: Any, reduction: int) -> Any:
+    _known(reduction)
     whole: Any = batched(loss, level.number)
     if reduction == MEAN:
         whole = whole.mean()
@@ -72,6 +79,7 @@ def _classes(
     scores, classes = level.full(x), level.full(target)
     if own > 1:
         scores, classes = (v.reshape(-1, *v.shape[2:]) for v in (scores, classes))
+    _known(reduction)
     loss = func(scores, classes, None, 0, ignore_index, *smoothing)
     if own > 1:
         loss = loss.reshape(level.size, -1, *loss.shape[1:])

@@ -67,7 +67,7 @@ def _plain(level: Level, func: Any, a: Any, b: Any) -> Any:
 
 @rule("linear")
 def _linear(level: Level, func: Any, x: Any, weight: Any, bias: Any = None) -> Any:
-    if rank(weight) != 2 or rank(x) == 0:
+    if rank(weight) != 2 or rank(x) == 0 or (bias is not None and rank(bias) != 1):
         raise Decline
     if not level.on(weight):
         if bias is None or not level.on(bias):
@@ -95,7 +95,10 @@ def _added(level: Level, x: Any, product: Any, beta: Any, alpha: Any) -> Any:
         made = made * alpha
     if beta == 0:
         return made._value
-    return (made + (x * beta if beta != 1 else x))._value
+    whole = made + (x * beta if beta != 1 else x)
+    if whole.shape != made.shape:
+        raise Decline  # the product does not broadcast to what is added
+    return whole._value
 
 
 @rule("addmm", "addmv", "baddbmm")
@@ -107,7 +110,10 @@ def _add(level: Level, func: Any, x: Any, a: Any, b: Any, *, beta: Any = 1, alph
         plain = func(
             taeda.zeros((), dtype=a.dtype).expand_as(taeda.matmul(a, b)), a, b, beta=0, alpha=alpha
         )
-        return level.value(plain + x * beta)
+        whole = plain + x * beta
+        if whole.shape != plain.shape:
+            raise Decline
+        return level.value(whole)
     return _added(level, x, _product(level, a, b), beta, alpha)
 
 

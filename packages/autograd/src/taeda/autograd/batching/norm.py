@@ -10,6 +10,16 @@ from ._registry import Decline, rule
 __all__: list[str] = []
 
 
+def _fits(shape: Any, *parameters: Any) -> None:
+    """Decline where a sample's own call has to say what shape its weight and bias should have."""
+    if any(p is not None and p.shape != shape for p in parameters):
+        raise Decline
+
+
+def _sizes(given: Any) -> tuple[int, ...]:
+    return (given,) if isinstance(given, int) else tuple(given)
+
+
 def _scaled(level: Level, made: Any, weight: Any, bias: Any) -> Any:
     """`made * weight + bias`, of samples whose last dimensions are those of the weight."""
     whole = batched(made, level.number)
@@ -30,10 +40,11 @@ def _layer_norm(
     bias: Any = None,
     *args: Any,
 ) -> Any:
-    if not level.on(x):
+    if not level.on(x) or rank(x) < len(_sizes(normalized_shape)):
         raise Decline
     if not (level.on(weight) or level.on(bias)):
         return func(x._value, normalized_shape, weight, bias, *args)
+    _fits(_sizes(normalized_shape), weight, bias)
     return _scaled(level, func(x._value, normalized_shape, None, None, *args), weight, bias)
 
 
@@ -41,10 +52,11 @@ def _layer_norm(
 def _rms_norm(
     level: Level, func: Any, x: Any, normalized_shape: Any, weight: Any = None, *args: Any
 ) -> Any:
-    if not level.on(x):
+    if not level.on(x) or rank(x) < len(_sizes(normalized_shape)):
         raise Decline
     if not level.on(weight):
         return func(x._value, normalized_shape, weight, *args)
+    _fits(_sizes(normalized_shape), weight)
     return _scaled(level, func(x._value, normalized_shape, None, *args), weight, None)
 
 
@@ -60,6 +72,7 @@ def _group_norm(
 ) -> Any:
     if not level.on(x) or rank(x) < 2:
         raise Decline
+    _fits(x.shape[1:2], weight, bias)
     value = x._value
     own = not (level.on(weight) or level.on(bias))
     flat = value.reshape(-1, *value.shape[2:])
@@ -96,6 +109,7 @@ def _batch_norm(
             "with those of each. "
             "Use eval(), track_running_stats=False, or func.replace_all_batch_norm_modules_"
         )
+    _fits(x.shape[1:2], weight, bias, running_mean, running_var)
     value = x._value
     count, batch, channels = value.shape[:3]
     if not training:

@@ -11,7 +11,7 @@ from taeda._core_api import runtime as _core
 from taeda._core_api.trees import tensors_in
 
 from ._batched import Level, rank
-from ._registry import rule, rules
+from ._registry import Decline, rule, rules
 
 __all__ = ["elementwise", "lined_up"]
 
@@ -164,9 +164,19 @@ def _fill(level: Level, func: Any, x: Any, value: Any) -> Any:
 def _masked_fill(level: Level, func: Any, x: Any, mask: Any, value: Any) -> Any:
     if not level.on(value):
         return elementwise(level, func, x, mask, value)
+    if rank(value):
+        raise Decline
     (whole, where, filling), _ = lined_up(level, (x, mask, value), {})
     made = taeda.where(where, filling.to(whole.dtype), whole)
     return whole.copy_(made) if func.__name__ == "masked_fill_" else made
+
+
+@rule("copy_", "ldexp", "ldexp_")
+def _of_the_first(level: Level, func: Any, x: Any, other: Any, *args: Any, **kwargs: Any) -> Any:
+    """The result has the shape of the first, which no other may widen."""
+    if rank(other) > rank(x):
+        raise Decline
+    return elementwise(level, func, x, other, *args, **kwargs)
 
 
 @rule("prelu")
@@ -174,6 +184,8 @@ def _prelu(level: Level, func: Any, x: Any, weight: Any) -> Any:
     """One slope a channel, which is dimension 1 of a sample."""
     if not isinstance(weight, Tensor) or not isinstance(x, Tensor):
         raise TypeError
+    if rank(weight) > 1:
+        raise Decline
     own = rank(x)
     shape = [1] * own
     count = weight.numel()

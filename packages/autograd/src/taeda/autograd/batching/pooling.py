@@ -7,7 +7,7 @@ from typing import Any
 from taeda import Tensor
 
 from ._batched import Level, rank
-from ._registry import Decline, rules
+from ._registry import Decline, rule, rules
 
 __all__: list[str] = []
 
@@ -85,7 +85,9 @@ for _name in ("pixel_shuffle", "pixel_unshuffle"):
     rules[_name] = _leading(3)
 
 
-rules["_pad_inside"] = _leading(1)
+@rule("_pad_inside")
+def _pad_inside(level: Level, func: Any, x: Any, pad: Any, *args: Any) -> Any:
+    return _leading(max(1, len(pad) // 2))(level, func, x, pad, *args)
 
 
 def _pad(

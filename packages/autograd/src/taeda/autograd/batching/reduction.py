@@ -69,6 +69,8 @@ def _one(
     value, own, added = with_dimension(level, x)
     if dim is not None:
         return func(value, own_dims(dim, own), keepdim and not added, **kwargs)
+    if not x.numel():
+        raise Decline  # of nothing, as opposed to along a dimension without elements
     made = func(value.flatten(1), 1, **kwargs)
     if name in ("max", "min", "median", "nanmedian"):
         made = made[0]

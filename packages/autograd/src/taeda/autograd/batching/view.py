@@ -40,13 +40,16 @@ def _view(level: Level, func: Any, x: Any, *shape: Any, **kwargs: Any) -> Any:
 
 @rule("view_as", "reshape_as")
 def _view_as(level: Level, func: Any, x: Any, other: Any) -> Any:
-    return _some(level, x).reshape(level.size, *other.shape)
+    shape = (level.size, *other.shape)
+    value = _some(level, x)
+    return value.view(shape) if func.__name__ == "view_as" else value.reshape(shape)
 
 
 @rule("flatten")
 def _flatten(level: Level, func: Any, x: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
     value, own = _some(level, x), rank(x)
     if own == 0:
+        dims_of(start_dim, own), dims_of(end_dim, own)
         return value.unsqueeze(-1)
     return value.flatten(own_dims(start_dim, own), own_dims(end_dim, own))
 
@@ -86,6 +89,7 @@ def _permute(level: Level, func: Any, x: Any, *dims: Any, **kwargs: Any) -> Any:
 def _transpose(level: Level, func: Any, x: Any, dim0: Any, dim1: Any) -> Any:
     own = rank(x)
     if own == 0:
+        dims_of(dim0, 1), dims_of(dim1, 1)
         return _some(level, x)
     return _some(level, x).transpose(own_dims(dim0, own), own_dims(dim1, own))
 
@@ -108,7 +112,7 @@ def _t(level: Level, func: Any, x: Any) -> Any:
 
 @rule("get.mT", "mT", "adjoint", "get.mH", "mH", "get.H", "matrix_H")
 def _matrix_transpose(level: Level, func: Any, x: Any) -> Any:
-    if rank(x) < 2:
+    if rank(x) < 2 or (rank(x) > 2 and rules_name(func) in ("get.H", "matrix_H")):
         raise Decline
     made = _some(level, x).transpose(-2, -1)
     return made.conj() if made.is_complex() and not func_is_plain(func) else made
@@ -127,7 +131,8 @@ def _squeeze(level: Level, func: Any, x: Any, dim: Any = None) -> Any:
         dims = [d + 1 for d in range(own) if shape[d] == 1]
     else:
         chosen = dim if isinstance(dim, (tuple, list)) else [dim]
-        dims = [dims_of(d, own) + 1 for d in chosen if own]
+        dims = [dims_of(d, own) + 1 for d in chosen]
+        dims = dims if own else []
     return _some(level, x).squeeze(dims) if dims else _some(level, x).view(level.size, *shape)
 
 
