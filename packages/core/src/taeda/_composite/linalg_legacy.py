@@ -81,7 +81,8 @@ def det(self: Tensor) -> Tensor:
 
 def slogdet(self: Tensor) -> Pair:
     """Another name."""
-    return taeda.linalg.slogdet(self)
+    sign, size = taeda.linalg.slogdet(self)
+    return sign, size
 
 
 def logdet(self: Tensor) -> Tensor:
@@ -93,7 +94,8 @@ def logdet(self: Tensor) -> Tensor:
 def qr(self: Tensor, some: bool) -> Pair:
     """Reduced or complete."""
     check_matrix("linalg.qr", self)
-    return taeda.linalg.qr(self, "reduced" if some else "complete")
+    q, r = taeda.linalg.qr(self, "reduced" if some else "complete")
+    return q, r
 
 
 def svd(self: Tensor, some: bool, compute_uv: bool) -> Triple:
