@@ -60,6 +60,14 @@ static PyObject *segment_facts(PyObject *m, PyObject *o)
                          s->name);
 }
 
+/* is_fixed(tensor): whether the memory is somebody else's, or mapped, so that it cannot be resized */
+static PyObject *is_fixed(PyObject *m, PyObject *o)
+{
+    if (!td_is_tensor(o))
+        return PyErr_Format(PyExc_TypeError, "is_fixed: wanted a Tensor, got %S", Py_TYPE(o));
+    return PyBool_FromLong(TD_T(o)->storage->fixed);
+}
+
 /* watch_storage(tensor, socket): tell the end of a named storage there; False if this process does
  * already */
 static PyObject *watch_storage(PyObject *m, PyObject *args)
@@ -78,6 +86,7 @@ static PyMethodDef methods[] = {
     {"move_storage", move_storage, METH_VARARGS,
      "move_storage(tensor, fd, offset, flags, name): move a storage into an open file."},
     {"segment_facts", segment_facts, METH_O, "Where a mapped storage lies, or None."},
+    {"is_fixed", is_fixed, METH_O, "Whether a storage cannot be resized."},
     {"watch_storage", watch_storage, METH_VARARGS,
      "watch_storage(tensor, socket): tell the end of a named storage."},
     {0}};

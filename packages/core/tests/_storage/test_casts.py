@@ -50,3 +50,27 @@ def test_facts_and_places():
         assert s.is_shared()
         assert not s.resizable()
     assert UntypedStorage(3).new().nbytes() == 0
+
+
+def test_memory_of_an_array_is_not_resizable():
+    import numpy as np
+
+    for owner in (
+        taeda.from_numpy(np.ones(2)),
+        taeda.frombuffer(bytearray(8), dtype=taeda.float32),
+    ):
+        storage = owner.untyped_storage()
+        assert not storage.resizable()
+        with pytest.raises(RuntimeError, match="another owner"):
+            storage.resize_(100)
+
+
+def test_a_tensor_of_an_untyped_storage_reads_its_bytes_in_the_dtype():
+    x = taeda.tensor([1.0, 2.0, 3.0])
+    made = taeda.tensor(x.untyped_storage(), dtype=taeda.float32)
+    assert made.tolist() == [1.0, 2.0, 3.0]
+    assert made.data_ptr() != x.data_ptr()
+    assert taeda.tensor(x.untyped_storage(), dtype=taeda.uint8).tolist() == list(
+        x.untyped_storage()
+    )
+    assert taeda.tensor(x.untyped_storage()).tolist() == x[:2].view(taeda.int64).tolist()

@@ -64,7 +64,7 @@ class Casts:
 
     def resizable(self) -> bool:
         """Whether `resize_` can move the memory: not if it is shared, mapped, or somebody else's."""
-        return not self._bytes.is_shared() and _core.segment_facts(self._bytes) is None
+        return not (self._bytes.is_shared() or _core.is_fixed(self._bytes))
 
     def is_pinned(self, device: Any = "cuda") -> bool:
         """Whether the memory is page-locked, so that a device copies from and to it on its own."""

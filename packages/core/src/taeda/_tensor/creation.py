@@ -199,12 +199,23 @@ def _read(data: Any, dtype: Any) -> Tensor:
     if isinstance(data, (list, tuple, int, float, complex)):
         made = _core.from_sequence(data, dtype)
         return _of_mixed(data, dtype) if made is None else made
+    from .._storage.untyped import UntypedStorage  # late: it needs Tensor complete
+
+    if isinstance(data, UntypedStorage):
+        return _of_bytes(data, dtype)
     known = _known(data)
     if known is not data:
         return _read(known, dtype)
     if _is_like_number(data):
         return _read(_number(data), dtype)
     raise _no_data(data)
+
+
+def _of_bytes(storage: Any, dtype: Any) -> Tensor:
+    """The elements that a storage without a dtype has in this one: a copy."""
+    kind = dtype or _core.int64
+    count = storage.nbytes() // kind.itemsize
+    return _core.on_storage(storage._bytes, kind, (count,), (1,), 0).clone()
 
 
 def _is_like_number(x: Any) -> bool:
@@ -369,7 +380,8 @@ def tensor(
 
     Args:
         data: a number, nested lists or tuples of one length at each level, an array, or a tensor
-            (which warns: `clone` says the same). It is copied.
+            (which warns: `clone` says the same). It is copied. An UntypedStorage gives the
+            elements that its bytes are in `dtype`, int64 if that is None.
         dtype: of the result; None takes what the leaves promote to.
         device: of the result; None takes that of a tensor in `data`, and the default device for
             anything else.
