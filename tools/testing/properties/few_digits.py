@@ -28,6 +28,16 @@ APART = {
     **dict.fromkeys(
         ("_linalg_eig", "eig", "eigvals"), "the order of eigenvalues is open where rounding decides"
     ),
+    **dict.fromkeys(
+        (
+            "fake_quantize_per_tensor_affine",
+            "fake_quantize_per_tensor_affine.tensor_qparams",
+            "fake_quantize_per_channel_affine",
+            "_fake_quantize",
+            "fused_moving_avg_obs_fake_quant",
+        ),
+        "halves of a step: the last digit of an element or of the scale decides for a whole step",
+    ),
 }
 _SMALLEST = {"float16": 2.0**-24, "complex32": 2.0**-24, "bfloat16": 2.0**-133,
     "complex64": 2.0**-149}  # fmt: skip

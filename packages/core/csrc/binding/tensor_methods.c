@@ -315,6 +315,20 @@ static PyObject *m_resize(PyObject *o, PyObject *sizes) /* _resize(tuple) */
 }
 
 /* _set(source, sizes, strides, offset): become a view of the storage of `source` */
+/* Other memory is no function of what was there: gradients would go where no number came from. */
+static int check_history(PyObject *o, PyObject *source)
+{
+    if (!td_here.grad_mode) return 0;
+    if (td_check_inplace((PyTensor *)o, "set_") < 0) return -1;
+    if (!td_requires_grad((PyTensor *)o) &&
+        !(td_is_tensor(source) && td_requires_grad((PyTensor *)source)))
+        return 0;
+    PyErr_SetString(PyExc_RuntimeError,
+                    "set_: a tensor that takes other memory has no derivative, and one of these "
+                    "requires grad: call it under no_grad(), or of detach()ed tensors");
+    return -1;
+}
+
 static PyObject *m_set(PyObject *o, PyObject *args)
 {
     PyObject *source, *view;
@@ -324,6 +338,7 @@ static PyObject *m_set(PyObject *o, PyObject *args)
     if (SELF->dispatches) return td_refuse_memory(o, "set_()");
     if (((PyTensor *)view)->dispatches) return td_refuse_memory(view, "set_()");
     if (SELF->named) return td_refuse_names("set_()");
+    if (check_history(o, source) < 0) return NULL;
     td_tensor *t;
     td_note_untraced("a tensor gets other memory");
     TD_PY(td_tensor_alias(&t, TD_T(view)));

@@ -151,6 +151,35 @@ static Node *error_node(const td_frame *f, int nedges, int nouts)
     return n;
 }
 
+static const char no_grad_view[] =
+    "A view was created in no_grad mode or in inference mode and is being modified inplace with "
+    "grad mode enabled. Make the view with grad mode on, or do both under no_grad()";
+
+static int differentiable(const Rule *rule, int k, PyObject *o)
+{
+    if (!td_is_tensor(o)) return 0;
+    td_dtype d = (td_dtype)TD_T(o)->dtype;
+    if (!td_is_floating(d) && !td_is_complex(d)) return 0;
+    return !rule || rule->differentiable_results < 0 || k < rule->differentiable_results;
+}
+
+/* Does the call write into a view whose base could not be told of it? To be asked before it runs:
+ * a call that is refused has written nothing. */
+static int writes_unknown_view(const td_frame *f, const Rule *rule)
+{
+    if (f->schema->flags & TD_F_VIEW) return 0; /* t_ and relatives write no element */
+    for (int k = 0; k < f->schema->nparams; k++) {
+        int written = f->schema->params[k].flags & TD_P_MUTATED || (f->inplace && k == 0);
+        for (int i = 0; written && i < items(f, k); i++) {
+            PyObject *o = item_object(f, k, i);
+            if (!o || !td_is_tensor(o) || !differentiable(rule, 0, o)) continue;
+            PyTensor *p = (PyTensor *)o;
+            if (p->base && p->creation >= TD_VIEW_NO_GRAD) return 1;
+        }
+    }
+    return 0;
+}
+
 int td_record_begin(td_frame *f, Node **out)
 {
     *out = NULL;
@@ -165,6 +194,10 @@ int td_record_begin(td_frame *f, Node **out)
         wanted |= f->schema->params[k].type == TD_T_TENSOR && rule->of_argument[k] >= 0 &&
                   wants_grad(f, k);
     if (!wanted) return 0;
+    if (writes_unknown_view(f, rule)) {
+        PyErr_Format(PyExc_RuntimeError, "%s: %s", f->function->name, no_grad_view);
+        return -1;
+    }
     Wish w = {0};
     if (rule) w = wishes(f, rule);
     Node *n = rule ? td_node_new(TD_NODE_OP, f->schema, nedges, count_saved(f, w), nouts)
@@ -198,14 +231,6 @@ static uint32_t result_wishes(const Node *n, const Rule *rule)
                 if (n->edges[e].node) mask |= rule->formulas[rule->of_argument[k]].results;
         }
     return mask;
-}
-
-static int differentiable(const Rule *rule, int k, PyObject *o)
-{
-    if (!td_is_tensor(o)) return 0;
-    td_dtype d = (td_dtype)TD_T(o)->dtype;
-    if (!td_is_floating(d) && !td_is_complex(d)) return 0;
-    return !rule || rule->differentiable_results < 0 || k < rule->differentiable_results;
 }
 
 static int grow_outs(Node *n, int nouts) /* Tensor[] results: as many as there are */
@@ -276,9 +301,6 @@ int td_record_finish(td_frame *f, Node *n, PyObject *const *outs, int nouts)
 }
 
 /* ---- writing in place ---- */
-static const char no_grad_view[] =
-    "A view was created in no_grad mode or in inference mode and is being modified inplace with "
-    "grad mode enabled. Make the view with grad mode on, or do both under no_grad()";
 int td_check_inplace(PyTensor *p, const char *name)
 {
     const char *text = NULL;

@@ -113,6 +113,8 @@ def set_(
 ) -> Tensor:
     """Become a view of another tensor's storage, or of a storage with the given geometry.
 
+    It has no derivative: RuntimeError if this tensor or the source requires grad, but under `no_grad`.
+
     Args:
         source: a tensor or a storage of this tensor's dtype, or an untyped storage; None is an
             empty tensor. RuntimeError for another dtype.
