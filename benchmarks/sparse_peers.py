@@ -131,9 +131,11 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=0.5)
     parser.add_argument(
-        "--clock", choices=("wall", "processor"), default="wall",
+        "--clock",
+        choices=("wall", "processor"),
+        default="wall",
         help="the second on a machine that others use, with one thread",
-    )  # fmt: skip
+    )
     clock = {"wall": time.perf_counter, "processor": time.process_time}
     chosen = parser.parse_args()
     taeda, torch, sparse = (_library(name) for name in ("taeda", "torch", "scipy.sparse"))

@@ -77,7 +77,7 @@ def test_a_custom_function_shows_all_that_it_keeps():
 
     x = leaf()
     z = Times.apply(x, x.detach() * 3)
-    first, none, last = z.grad_fn._raw_saved_tensors
+    _, none, last = z.grad_fn._raw_saved_tensors
     assert none.data is None and last.data.equal(x.detach() * 3)
     with pytest.raises(RuntimeError, match="value None is forbidden"):
         none.register_hooks(same, same)

@@ -60,7 +60,8 @@ static PyObject *segment_facts(PyObject *m, PyObject *o)
                          s->name);
 }
 
-/* is_fixed(tensor): whether the memory is somebody else's, or mapped, so that it cannot be resized */
+/* is_fixed(tensor): whether the memory is somebody else's, or mapped, so that it cannot be resized
+ */
 static PyObject *is_fixed(PyObject *m, PyObject *o)
 {
     if (!td_is_tensor(o))

@@ -61,11 +61,11 @@ td_status td_cuda_held_check(const td_cuda_held *h)
     for (int64_t k = 0; k < h->n; k++) {
         const td_cuda_kept *kept = &h->kept[k];
         if (kept->storage->data == kept->data || is_held(h, kept->data)) continue;
-        return td_fail(TD_RUNTIME_ERROR,
-                       "a CUDA graph works on memory that is not its tensor's any more: a tensor "
-                       "that %s had during the capture was resized, or got other memory. Capture "
-                       "the graph again",
-                       kept->op);
+        return td_fail(
+            TD_RUNTIME_ERROR,
+            "a CUDA graph works on memory that is not its tensor's any more: a tensor that %s had "
+            "during the capture was resized, or got other memory. Capture the graph again",
+            kept->op);
     }
     return TD_OK;
 }
