@@ -277,8 +277,8 @@ def _instance_norm(
     return normalised(input, "instance_norm", function, output_scale, output_zero_point)
 
 
-for _function in (_layer_norm, _group_norm, _instance_norm):
-    _put(_function, _function.__name__[1:])
+for _normalize in (_layer_norm, _group_norm, _instance_norm):
+    _put(_normalize, _normalize.__name__[1:])
 
 
 # ---- functions of one number ----
@@ -293,8 +293,9 @@ def _own_scale(name: str, function: Function) -> None:
     _put(run, name)
 
 
-for _name, _one in (("hardswish", F.hardswish), ("celu", F.celu), ("sigmoid", taeda.sigmoid)):
-    _own_scale(_name, _one)
+_own_scale("hardswish", F.hardswish)
+_own_scale("celu", F.celu)
+_own_scale("sigmoid", taeda.sigmoid)
 
 
 def _elu(x: Tensor, alpha: float = 1, scale: float = 1, input_scale: float = 1) -> Tensor:
