@@ -125,7 +125,7 @@ def sampled_addmm(
     require_tensors("sampled_addmm", input=input, mat1=mat1, mat2=mat2)
     parts = parts_of(input)
     if input.layout is not taeda.sparse_csr:
-        raise RuntimeError(
+        raise NotImplementedError(
             f"sampled_addmm expected input of layout taeda.sparse_csr but got {input.layout}"
         )
     _check_sampled(input, mat1, mat2)
@@ -216,7 +216,7 @@ def spsolve(input: Tensor, other: Tensor, *, left: bool = True) -> Tensor:
     """
     require_tensors("spsolve", input=input, other=other)
     if input.layout is not taeda.sparse_csr:
-        raise RuntimeError(
+        raise NotImplementedError(
             f"spsolve expected a tensor of layout taeda.sparse_csr but got {input.layout}"
         )
     if not left:

@@ -53,7 +53,7 @@ def _along(x: Tensor, dim: int, dtype: Any, is_log: bool) -> Tensor:
     name = "log_softmax" if is_log else "softmax"
     parts = parts_of(x)
     if parts is None:
-        raise RuntimeError(
+        raise NotImplementedError(
             f"sparse.{name} expected a sparse tensor but got one of layout {x.layout}"
         )
     if not -x.dim() <= dim < x.dim():
