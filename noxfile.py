@@ -324,8 +324,12 @@ def c_tests(session: nox.Session) -> None:
 def neighbours(session: nox.Session) -> None:
     """Packages that stand beside taeda work with it; libraries written for torch run on it.
 
-    `-- --suite zuko` runs the tests that a library ships in its sources, `-- --suite --all` all of them.
+    `-- --suite zuko` runs the tests that a library ships in its sources, `-- --suite --all` all of them;
+    `-- --lists` what users do with 47 libraries, `-- --lists kornia` with one.
     """
+    if session.posargs[:1] == ["--lists"]:
+        check_lists(session, session.posargs[1:])
+        return
     install(session, *NAMES, extra_groups=("neighbours", "test"))
     session.install("--no-deps", *groups("written-for-torch"))  # each would bring torch
     if session.posargs[:1] == ["--suite"]:
@@ -333,6 +337,21 @@ def neighbours(session: nox.Session) -> None:
         session.run("python", "tools/try/suites.py", "--get", *session.posargs[1:])
         return
     session.run("python", "tools/try/neighbours.py", *(session.posargs or ["--strict"]))
+
+
+def check_lists(session: nox.Session, words: list[str]) -> None:
+    """The lists of `tools/try/check_lists`, in an environment with the libraries that these name."""
+    install(session, *NAMES, extra_groups=("neighbours", "demo"))
+    lists, run = "tools/try/check_lists", ("python", "tools/try/libraries.py")
+    apart = {"bitsandbytes", "deepspeed", "torchao", "torchaudio"}
+    chosen = {word for word in words if not word.startswith("-")}
+    options = [word for word in words if word.startswith("-")]
+    session.install("--no-deps", "-r", f"{lists}/libraries.txt")  # each would bring torch
+    if not chosen or chosen - apart:
+        session.run(*run, *options, *sorted(chosen - apart))
+    if not chosen or chosen & apart:
+        session.install("--no-deps", "-r", f"{lists}/apart.txt")
+        session.run(*run, *options, *sorted(chosen & apart or apart))
 
 
 @nox.session

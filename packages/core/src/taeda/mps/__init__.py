@@ -1,6 +1,6 @@
 """Metal: this build has none, and says so.
 
-Questions have answers (no device, no memory); what needs a device raises RuntimeError.
+Questions about devices have answers (there is none); what needs one raises RuntimeError.
 """
 
 from __future__ import annotations
@@ -50,21 +50,23 @@ def synchronize() -> None:
 
 
 def current_allocated_memory() -> int:
-    """0 bytes.
+    """RuntimeError: there is no memory to tell of. Libraries call it to see whether there is such a device.
 
-    >>> taeda.mps.current_allocated_memory()
-    0
+    >>> taeda.mps.current_allocated_memory()  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    RuntimeError: taeda.mps.current_allocated_memory needs a mps device...
     """
-    return 0
+    refuse("mps", "current_allocated_memory")
 
 
 def driver_allocated_memory() -> int:
-    """0 bytes.
+    """RuntimeError: there is no memory to tell of. Libraries call it to see whether there is such a device.
 
-    >>> taeda.mps.driver_allocated_memory()
-    0
+    >>> taeda.mps.driver_allocated_memory()  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    RuntimeError: taeda.mps.driver_allocated_memory needs a mps device...
     """
-    return 0
+    refuse("mps", "driver_allocated_memory")
 
 
 def recommended_max_memory() -> int:
