@@ -138,3 +138,15 @@ def test_half_precision_has_no_scale():
     made = taeda.quantize_per_tensor_dynamic(x, taeda.float16, False)
     assert taeda.equal(made, x.half())
     assert taeda.equal(made.dequantize(), x.half().float())
+
+
+@pytest.mark.parametrize("zero", [1.5, float("nan"), "1", None])
+def test_a_zero_point_is_an_integer(zero):
+    with pytest.raises(TypeError, match="zero_point"):
+        taeda.quantize_per_tensor(taeda.ones(2), 0.5, zero, taeda.quint8)
+
+
+@pytest.mark.parametrize("scale", [1e-45, 1e39])
+def test_a_scale_that_float32_does_not_hold(scale):
+    with pytest.raises(RuntimeError, match="1 / scale are float32"):
+        taeda.quantize_per_tensor(taeda.ones(2), scale, 0, taeda.quint8)

@@ -43,6 +43,15 @@ def checked_scale(scale: float, zero_point: int, dtype: Any, name: str) -> tuple
     return float(scale), int(zero_point)
 
 
+def _whole(zero_point: Any, name: str) -> int:
+    """TypeError for a number that is no integer, where cutting it off would move every result."""
+    number = zero_point.item() if isinstance(zero_point, Tensor) else zero_point
+    whole = int(number) if isinstance(number, float) and number.is_integer() else number
+    if isinstance(whole, int):
+        return whole
+    raise TypeError(f"{name}: zero_point must be an integer, but got {number!r}")
+
+
 @asks
 def quantize_per_tensor(input: Any, scale: Any, zero_point: Any, dtype: Any) -> Any:
     """`clamp(round(input / scale + zero_point))` as integers that know their scale.
@@ -76,8 +85,8 @@ def quantize_per_tensor(input: Any, scale: Any, zero_point: Any, dtype: Any) -> 
     _refuse_input(input, name)
     for what, part in (("scale", scale), ("zero_point", zero_point)):
         require_plain(f"{name}: {what}", part)
-    scale, zero_point = (x.item() if isinstance(x, Tensor) else x for x in (scale, zero_point))
-    scale, zero_point = checked_scale(scale, int(zero_point), dtype, name)
+    scale = scale.item() if isinstance(scale, Tensor) else scale
+    scale, zero_point = checked_scale(scale, _whole(zero_point, name), dtype, name)
     made = integers_of(input.detach(), scale, zero_point, dtype)
     return per_tensor(made, scale, zero_point, dtype)
 

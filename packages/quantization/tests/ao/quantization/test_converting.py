@@ -2,6 +2,7 @@
 
 import pytest
 
+import taeda
 from taeda import nn
 from taeda.ao import quantization as q
 from taeda.ao.nn import quantized
@@ -58,3 +59,22 @@ def test_hooks_of_the_program_go_over_and_observers_do_not():
     assert type(made[0]) is quantized.dynamic.Linear
     hooks = list(made[0]._forward_hooks.values())
     assert len(hooks) == 1 and hooks[0] is next(iter(model[0]._forward_hooks.values()))
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf")])
+def test_a_weight_without_a_range_is_named(number):
+    model = nn.Sequential(nn.Sequential(nn.Linear(2, 2))).eval()
+    with taeda.no_grad():
+        model[0][0].weight[0, 0] = number
+    with pytest.raises(RuntimeError, match=r"convert: '0.0' \(Linear\) has no scale: .*Observer"):
+        q.quantize_dynamic(model, {nn.Linear})
+
+
+@pytest.mark.parametrize("name", ["MinMaxObserver", "MovingAverageMinMaxObserver"])
+def test_what_saw_infinity_is_named(name):
+    model = nn.Sequential(q.QuantStub(), nn.Linear(2, 2)).eval()
+    model.qconfig = q.QConfig(getattr(q, name), q.default_weight_observer)
+    ready = q.prepare(model)
+    ready[0](taeda.tensor([[1.0, float("inf")]]))
+    with pytest.raises(RuntimeError, match=r"convert: '0' \(QuantStub\) has no scale: .*infinity"):
+        q.convert(ready)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import taeda
-from taeda.ao.quantization._ranges import checked, parameters
+from taeda.ao.quantization._ranges import NoRange, checked, parameters
 
 EPS = taeda.tensor([2.0**-23])
 
@@ -46,3 +46,15 @@ def test_what_is_no_range():
         checked(taeda.tensor(float("nan")), taeda.tensor(1.0), "f")
     with pytest.raises(AssertionError, match="above the greatest"):
         checked(taeda.tensor(2.0), taeda.tensor(1.0), "f")
+
+
+@pytest.mark.parametrize("ends", [(0.0, float("inf")), (-float("inf"), 0.0)])
+def test_infinity_is_no_range(ends):
+    with pytest.raises(NoRange, match=r"f: .*infinity"):
+        checked(*map(taeda.tensor, ends), "f")
+
+
+def test_a_range_that_float32_does_not_hold():
+    ends = taeda.tensor(-3e38), taeda.tensor(3e38)
+    with pytest.raises(NoRange, match=r"from -3e\+38 to 3e\+38 is wider"):
+        parameters(*ends, 0, 255, taeda.per_tensor_affine, taeda.quint8, EPS, False)

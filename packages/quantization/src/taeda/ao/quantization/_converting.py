@@ -18,6 +18,7 @@ from ._observing import (
     observe_result,
     wants,
 )
+from ._ranges import NoRange
 from .quantization_mappings import get_default_static_quant_module_mappings
 
 __all__ = ["convert", "swap_module"]
@@ -64,7 +65,7 @@ def convert(
             whose `from_observed` makes the layer (default: None).
         use_precomputed_fake_quant: handed on to `from_float` (default: False).
 
-    RuntimeError, with the layer's name, if an observer saw nothing.
+    RuntimeError, with the layer's name, if an observer saw nothing, or NaN or infinity.
 
     >>> from taeda.ao import quantization
     >>> model = quantization.QuantWrapper(taeda.nn.Linear(2, 1)).eval()
@@ -108,7 +109,11 @@ def _convert(
                 f"convert: the observer of {full!r} ({type(child).__name__}) saw nothing, so its results "
                 "have no scale: run the prepared model on examples first, or set the layer's qconfig to None"
             )
-        module._modules[name] = swap_module(child, mapping, custom, precomputed)
+        try:
+            module._modules[name] = swap_module(child, mapping, custom, precomputed)
+        except NoRange as error:
+            kind = type(child).__name__
+            raise RuntimeError(f"convert: {full!r} ({kind}) has no scale: {error}") from error
 
 
 def _needs_scale(kind: Any) -> bool:

@@ -9,18 +9,27 @@ from taeda import Tensor
 
 from ._words import is_float_qparams, is_symmetric
 
-__all__ = ["checked", "parameters"]
+__all__ = ["NoRange", "checked", "parameters"]
+
+
+class NoRange(RuntimeError):
+    """Numbers that have no range, and so no scale; `convert` says of which layer."""
 
 
 def checked(least: Tensor, most: Tensor, name: str) -> bool:
-    """Whether there is a range. RuntimeError for one with NaN, and for one that is upside down."""
+    """Whether there is a range. NoRange for one with NaN or infinity, AssertionError for one upside down."""
     if not least.numel() or not most.numel():
         return False
     if bool(((least == float("inf")) & (most == float("-inf"))).any()):
         return False
     if bool((least.isnan() | most.isnan()).any()):
-        raise RuntimeError(
+        raise NoRange(
             f"{name}: the numbers that it saw had NaN among them, so they have no range: "
+            "reset_min_max_vals() and show it finite numbers"
+        )
+    if bool((least.isinf() | most.isinf()).any()):
+        raise NoRange(
+            f"{name}: the numbers that it saw had infinity among them, whose scale would be infinite: "
             "reset_min_max_vals() and show it finite numbers"
         )
     if bool((least > most).any()):
@@ -41,7 +50,7 @@ def parameters(
     custom: bool,
 ) -> tuple[Tensor, Tensor]:
     """(scales, zero points) of ranges that are made to hold 0. `custom`: the integers are not all that the
-    dtype holds.
+    dtype holds. NoRange for one that is wider than float32 holds.
     """
     least, most = (end.reshape(1) if end.dim() == 0 else end for end in (least, most))
     zeros = taeda.zeros_like(least)
@@ -61,5 +70,9 @@ def parameters(
         scale = taeda.where(scale > eps, scale, taeda.ones_like(scale))
         return scale, -1 * least / scale
     scale = taeda.maximum((above - below) / float(high - low), eps)
+    if bool(scale.isinf().any()):
+        raise NoRange(
+            f"a range from {below.min().item():g} to {above.max().item():g} is wider than float32 holds"
+        )
     points = (low - (below / scale).round()).to(taeda.int32)
     return scale, points.clamp(low, high)
