@@ -61,12 +61,15 @@ class Sensitivity:
     error: float
 
     def draw(self, path: str | Path) -> None:
-        """Write a picture (SVG): a bar for each layer, as long as its gain.
+        """Write a picture (SVG): a bar for each layer, as long as its gain, and the bytes that it takes.
+        Where the error grows, the bar has another colour.
 
         Args:
             path: the file, which appears only when it is complete.
         """
-        draw([(row.layer, max(row.gain, 0.0)) for row in self.rows], "error less", Path(path))
+        bars = [(row.layer, row.gain, f"{row.bytes_more:+,} bytes") for row in self.rows]
+        label = f"by how much the error of {self.error:.2e} gets less if one layer stays float"
+        draw(bars, label, Path(path))
 
     def __str__(self) -> str:
         head = ("left float", "error", "less by", "bytes more")
