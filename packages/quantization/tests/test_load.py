@@ -76,11 +76,12 @@ def state(**changes):
 @pytest.mark.parametrize(
     ("changes", "fact"),
     [
-        ({"inner__weight": None}, "inner.scales needs a tensor inner.weight"),
+        ({"inner__weight": None}, "inner.weight and inner.scales must both be tensors"),
         ({"inner__weight": taeda.ones(64, 64)}, "inner.weight is taeda.float32"),
-        ({"inner__scales": 3}, "needs a tensor"),
+        ({"inner__scales": 3}, "both be tensors, but are Tensor and int"),
         ({"inner__scales": taeda.ones(64, 3)}, r"inner does not fit.*\[64, 3\]"),
         ({"inner__weight": taeda.zeros(64, 32, dtype=taeda.int8)}, "inner does not fit.*64"),
+        ({"inner__offsets": taeda.zeros(64, 1)}, "inner does not fit.*offsets are of 4 bits"),
         ({"inner__bias": None}, "Missing.*inner.bias"),
         ({"more": taeda.ones(1)}, "Unexpected.*more"),
     ],
@@ -93,4 +94,6 @@ def test_what_does_not_fit_is_refused(changes, fact):
 def test_a_model_is_wanted():
     with pytest.raises(TypeError, match=r"nn\.Module"):
         load_quantized_({}, {})
+    with pytest.raises(TypeError, match="mapping, not int"):
+        load_quantized_(Small(), 3)
     assert isinstance(load_quantized_(Small(), state()).inner, Int8Linear)

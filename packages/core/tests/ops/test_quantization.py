@@ -228,3 +228,17 @@ Q4 = taeda.zeros(4, 64, dtype=taeda.uint8)
 def test_refusals(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("size", [1e29, 1e31, 3e37])
+def test_numbers_near_infinity(kind, size):
+    """The zero of 4 bits and the numbers themselves are sums apart, of which neither may overflow."""
+    x, arguments, matrix = numbers(2, 30, 64, 2, kind)
+    x[1] = size
+    matrix, given = 0.01 * matrix, [arguments[0], *(0.01 * part for part in arguments[1:])]
+    given = [part.astype(old.dtype) for part, old in zip(given, arguments, strict=True)]
+    want = x.astype("f8") @ matrix.T
+    got = product(x, given).numpy()
+    assert np.abs(got[1] - want[1]).max() <= 1e-2 * np.abs(want[1]).max() + 1e-3 * size
+    assert np.array_equal(product(x[:1], given).numpy(), got[:1])

@@ -20,6 +20,8 @@
 
 /* ---- the vector ---- */
 
+#define MOST 0x71800000u /* the bits of 2^100 */
+
 /* the largest magnitude, as its bits: those of NaN and infinity are above all others */
 TD_INLINE uint32_t largest(const float *x)
 {
@@ -51,7 +53,7 @@ static bool digits(const float *x, int64_t pieces, const td_digits *to)
         uint32_t bits = p < pieces ? largest(x + p * TD_PIECE) : 0;
         float most = td_f32_bits(bits);
         bool counts = most >= 0x1p-100f;
-        if (bits >= 0x7f800000u) return false;
+        if (bits >= MOST) return false;
         to->step[p] = counts ? most / TD_DIGIT_MOST : 0;
         int32_t sum = counts ? rounded(x + p * TD_PIECE, TD_DIGIT_MOST / most, integers) : 0;
         to->sum[p] = to->step[p] * (float)sum;

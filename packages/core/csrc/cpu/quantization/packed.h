@@ -43,8 +43,9 @@ typedef struct td_digits {
 } td_digits;
 
 typedef struct td_packed_kernels {
-    /* Fill `to` for x; false: x has a number that is not finite, and `to` is of no use. A piece
-     * whose numbers are all below 2^-100 counts as 0. */
+    /* Fill `to` for x; false: x has a number that is not below 2^100, and `to` is of no use, for
+     * sums of pieces could be infinite that take each other away. A piece whose numbers are all
+     * below 2^-100 counts as 0. */
     bool (*digits)(const float *x, int64_t pieces, const td_digits *to);
     /* out[i] for rows [begin, end); work: TD_PACKED_WORK(pieces) numbers */
     void (*rows)(const td_packed *w, const td_digits *x, float *out, int64_t begin, int64_t end,

@@ -119,7 +119,7 @@ typedef struct job {
     float *out;
     int64_t m;
     td_digits x[FEW];
-    bool finite[FEW];
+    bool small[FEW];
     td_scratch scratch;
 } job;
 
@@ -137,7 +137,7 @@ static void run_rows(void *context, int64_t begin, int64_t end)
     int64_t step = 1 + NEAR / j->w->row_bytes;
     for (int64_t n = begin; n < end; n += step)
         for (int64_t i = 0; i < j->m; i++)
-            if (j->finite[i]) run_row(j, i, n, n + step < end ? n + step : end, work);
+            if (j->small[i]) run_row(j, i, n, n + step < end ? n + step : end, work);
     td_scratch_give(&j->scratch, work);
 }
 
@@ -152,7 +152,7 @@ static char *make_digits(job *j, const float *x, int64_t *bytes)
         char *at = memory + i * each;
         j->x[i] = (td_digits){at, (float *)(at + pieces * TD_DIGIT_BYTES),
                               (float *)(at + pieces * TD_DIGIT_BYTES + steps)};
-        j->finite[i] = kernels()->digits(x + i * j->w->pieces * TD_PIECE, j->w->pieces, &j->x[i]);
+        j->small[i] = kernels()->digits(x + i * j->w->pieces * TD_PIECE, j->w->pieces, &j->x[i]);
     }
     return memory;
 }
@@ -174,9 +174,9 @@ static td_status by_digits(const td_packed *w, const float *x, int64_t m, const 
         td_free(memory, bytes);
     }
     td_scratch_end(&j.scratch);
-    /* infinity and NaN have no integers */
+    /* infinity, NaN and what is near them have no integers */
     for (int64_t i = 0; i < m && status == TD_OK; i++)
-        if (!j.finite[i]) status = by_panels(w, x + i * k, false, 1, bias, out + i * w->rows);
+        if (!j.small[i]) status = by_panels(w, x + i * k, false, 1, bias, out + i * w->rows);
     return status;
 }
 

@@ -47,6 +47,10 @@ def load_quantized_(model: _Model, state_dict: Mapping[str, Any]) -> _Model:
     """
     if not isinstance(model, Module):
         raise TypeError(f"load_quantized_: model must be an nn.Module, not {type(model).__name__}")
+    if not isinstance(state_dict, Mapping):
+        raise TypeError(
+            f"load_quantized_: state_dict must be a mapping, not {type(state_dict).__name__}"
+        )
     made = {}
     for name, module in model.named_modules(remove_duplicate=False):
         prefix = f"{name}." if name else ""
@@ -62,7 +66,8 @@ def _made(name: str, module: Module, state: Mapping[str, Any], prefix: str) -> M
     weight, scales, offsets = parts
     if not isinstance(weight, Tensor) or not isinstance(scales, Tensor):
         raise RuntimeError(
-            f"load_quantized_: {prefix}scales needs a tensor {prefix}weight beside it"
+            f"load_quantized_: {prefix}weight and {prefix}scales must both be tensors, but are "
+            f"{type(weight).__name__} and {type(scales).__name__}"
         )
     kind = _KINDS.get((type(module), weight.dtype))
     if kind is None:

@@ -106,6 +106,10 @@ class PackedModule(Module):
 
 class _Bytes(PackedModule):
     def _expanded(self, weight: Tensor, scales: Tensor, offsets: Tensor | None) -> Tensor:
+        if offsets is not None:
+            raise RuntimeError(
+                "offsets are of 4 bits: a number of int8 is an integer times its scale"
+            )
         return taeda._weight_int8_expand(weight, scales)
 
 
