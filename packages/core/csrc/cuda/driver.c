@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include "cuda/capture.h"
 #include "cuda/device.h"
 #include "cuda/lost.h"
 
@@ -88,6 +89,7 @@ td_status td_cuda_failed(int code, const char *doing)
             "CUDA out of memory while %s: the driver found no room for what it needs itself (%s, "
             "%d), also after unused memory was given back. Smaller batches leave it more",
             doing, name ? name : "CUDA_ERROR_OUT_OF_MEMORY", code);
+    if (td_cuda_is_of_capture(code)) return td_cuda_capture_lost(code, name, doing);
     const char *lost = td_cuda_lost(code, doing);
     return td_fail(
         TD_RUNTIME_ERROR, "CUDA error while %s: %s (%d)%s%s%s%s%s", doing, name ? name : "unknown",

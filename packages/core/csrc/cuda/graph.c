@@ -155,8 +155,7 @@ td_status td_cuda_graph_end(td_cuda_graph *g)
         g->blocks = td_default_generator.offset - g->start;
         td_default_generator.offset = g->start;
     }
-    TD_CU(code, "ending the capture of a CUDA graph (what was called since it began cannot all be "
-                "captured, or a stream that joined it has not been waited for)");
+    TD_CU(code, "ending it");
     return g->held.lost ? td_fail(TD_MEMORY_ERROR, "no memory to note what a CUDA graph works on")
                         : TD_OK;
 }

@@ -26,9 +26,28 @@ static td_status wait_for(int ordinal, void *stream)
     return td_cuda_fault_check();
 }
 
+static bool is_captured(void *stream)
+{
+    int status = 0;
+    return stream && !td_cu.cuStreamIsCapturing(stream, &status) && status;
+}
+
+/* A capture would be lost by an order that it cannot hold. */
+static td_status refuse_crossing(int first_device, void *first, int later_device, void *later)
+{
+    bool inside = is_captured(first), joins = is_captured(later);
+    if (joins && !inside)
+        return td_cuda_not_captured(later_device, "waiting for work that is not captured");
+    return inside && !later
+               ? td_cuda_not_captured(first_device, "letting a default stream wait for it")
+               : TD_OK;
+}
+
 td_status td_cuda_follow(int first_device, void *first, int later_device, void *later)
 {
     void *event;
+    if (__atomic_load_n(&td_cuda_captures, __ATOMIC_RELAXED))
+        TD_TRY(refuse_crossing(first_device, first, later_device, later));
     TD_TRY(td_cuda_event_take(first_device, &event));
     td_status status = td_cuda_use(first_device);
     int code = status ? 0 : td_cu.cuEventRecord(event, first);

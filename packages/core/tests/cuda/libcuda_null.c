@@ -44,6 +44,8 @@ enum {
     BAD_HANDLE = 400,
     NOT_IN_CAPTURE = 900, /* in a capture, which is lost by it */
     LOST_CAPTURE = 901,
+    CROSSED = 905,      /* captured work would wait for other work */
+    OF_DEFAULT = 906,   /* the default stream would wait for captured work */
     CAPTURED = 907,     /* an event of a capture answers nobody */
     LEFT_CAPTURE = 904, /* of a stream that joined and was not waited for */
     NOT_FOUND = 500
@@ -139,6 +141,9 @@ ENTRY cuGetErrorName(int code, const char **name)
             : code == 900        ? "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED"
             : code == 901        ? "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED"
             : code == 904        ? "CUDA_ERROR_STREAM_CAPTURE_UNJOINED"
+            : code == 905        ? "CUDA_ERROR_STREAM_CAPTURE_ISOLATION"
+            : code == 906        ? "CUDA_ERROR_STREAM_CAPTURE_IMPLICIT"
+            : code == 907        ? "CUDA_ERROR_CAPTURED_EVENT"
                                  : "CUDA_ERROR_UNKNOWN";
     return OK;
 }

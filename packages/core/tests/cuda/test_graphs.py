@@ -202,7 +202,7 @@ refuses(RuntimeError, "a tensor that mul had during the capture was resized", g.
     "other threads, devices and streams": """
 import threading
 x, y = taeda.ones(4, device="cuda"), taeda.ones(4, device="cuda:1")
-x + 1; x * 3; x.sum()
+x + 1; x * 3; x.sum(); y + 1; y * 2
 def beside(call):
     found = []
     def work():
@@ -237,7 +237,7 @@ def unjoined():
         side.wait_stream(cuda.current_stream())
         with cuda.stream(side):
             x + 1
-refuses(RuntimeError, "a stream that joined it has not been waited for", unjoined)
+refuses(RuntimeError, "a stream that joined the capture has not been waited for", unjoined)
 g = cuda.CUDAGraph()
 with cuda.graph(g):  # memory that another stream of the capture uses does not serve at once
     a = x * 3
@@ -250,6 +250,29 @@ with cuda.graph(g):  # memory that another stream of the capture uses does not s
     cuda.current_stream().wait_stream(side)
 g.replay()
 assert b.tolist() == [4.0] * 4 and all(t.tolist() == [2.0] * 4 for t in c)
+def capture(call):
+    with cuda.graph(cuda.CUDAGraph()):
+        call()
+for index, t in enumerate((x, y)):  # each device has a stream of its own for captures
+    with cuda.device(index):
+        g = cuda.CUDAGraph()
+        with cuda.graph(g):
+            z = t + 1
+    before = t.clone()
+    t.fill_(5)
+    g.replay()
+    assert z.tolist() == [6.0] * 4 and cuda.graph.default_capture_stream.device_index == 0
+    t.copy_(before)
+outside, marked = cuda.Stream(), cuda.Event()
+with cuda.stream(outside):
+    x + 1
+marked.record(outside)
+refuses(RuntimeError, "captured work would wait for work that is not captured", lambda: capture(marked.wait))
+refuses(RuntimeError, "waiting for work that is not captured in _to_copy, called at <string>:",
+        lambda: capture(lambda: x.to("cuda:1")))
+refuses(RuntimeError, "the default stream would wait for captured work",
+        lambda: capture(lambda: cuda.default_stream().wait_stream(cuda.current_stream())))
+assert (x + y.to("cuda:0")).tolist() == [2.0] * 4
 with cuda.stream(side):
     g = cuda.CUDAGraph()
     g.capture_begin()

@@ -185,6 +185,19 @@ class CUDAGraph:
             self.reset()
 
 
+_streams: dict[int, Stream] = {}
+
+
+def _stream_of_captures() -> Stream:
+    """The one that all captures of the current device share."""
+    index = _core.cuda_current()
+    if graph.default_capture_stream is None:
+        graph.default_capture_stream = _streams[index] = Stream()
+    if index not in _streams:  # another device than that of the first one
+        _streams[index] = Stream()
+    return _streams[index]
+
+
 class graph:
     """Capture what is called within into `cuda_graph`, on a stream of its own or on `stream`.
 
@@ -224,11 +237,7 @@ class graph:
         if not isinstance(cuda_graph, CUDAGraph):
             raise TypeError(f"wanted a CUDAGraph, got {type(cuda_graph).__name__}")
         self.cuda_graph, self.pool, self.capture_error_mode = cuda_graph, pool, capture_error_mode
-        if stream is None:
-            if graph.default_capture_stream is None:
-                graph.default_capture_stream = Stream()
-            stream = graph.default_capture_stream
-        self.capture_stream = stream
+        self.capture_stream = _stream_of_captures() if stream is None else stream
 
     def __enter__(self) -> None:
         synchronize()

@@ -97,12 +97,14 @@ ENTRY cuStreamWaitEvent(void *on, void *waited, unsigned flags)
     event *e = waited;
     if (e->captured && e->captured->alive) { /* the order of the calls is the order of the graph */
         stream *s = stream_of(on);
+        if ((uintptr_t)on <= 2) return e->captured->lost = 1, OF_DEFAULT;
         s->into = e->captured;
         for (const brought *b = e->before; b; b = b->next)
             if (b->of != s) s->brought = bring(s->brought, b->of, b->work);
         return OK;
     }
     if (!e->seen->wanted) return OK;
+    if (stream_of(on)->into) return stream_of(on)->into->lost = 1, CROSSED;
     work *w = new_work(0);
     w->waited = e;
     w->version = e->seen->wanted;
