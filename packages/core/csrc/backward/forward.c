@@ -117,13 +117,44 @@ static int written(const td_frame *f, int k)
     return (f->inplace && k == 0) || f->schema->params[k].flags & TD_P_MUTATED;
 }
 
+/* does the call write into the memory of that tensor, as y.mul_(y) and y.mul_(y.view(3)) do? */
+static int is_overwritten(const td_frame *f, PyObject *o)
+{
+    if (!o || !td_is_tensor(o)) return 0;
+    for (int k = 0; k < f->schema->nparams; k++)
+        if (written(f, k) && f->call.args[k].kind == TD_ARG_TENSOR && f->obj[k] &&
+            td_is_tensor(f->obj[k]) && (f->obj[k] == o || td_may_overlap(TD_T(f->obj[k]), TD_T(o))))
+            return 1;
+    return 0;
+}
+
+static PyObject *as_before(const td_frame *f, PyObject *o)
+{
+    return is_overwritten(f, o) ? cloned(o) : Py_NewRef(o ? o : Py_None);
+}
+
+static PyObject *items_before(const td_frame *f, int k)
+{
+    Py_ssize_t n = f->call.args[k].n;
+    PyObject *made = PyList_New(n);
+    for (Py_ssize_t i = 0; made && i < n; i++) {
+        PyObject *o = as_before(f, td_frame_item(f, k, i));
+        if (!o) Py_CLEAR(made);
+        else PyList_SetItem(made, i, o);
+    }
+    return made;
+}
+
 static PyObject *arguments_before(const td_frame *f)
 {
     PyObject *made = PyTuple_New(f->schema->nparams);
     for (int k = 0; made && k < f->schema->nparams; k++) {
-        int old = written(f, k) && f->call.args[k].kind == TD_ARG_TENSOR && f->obj[k] &&
-                  td_is_tensor(f->obj[k]);
-        PyObject *o = old ? cloned(f->obj[k]) : td_argument_object(f, k);
+        int kind = f->call.args[k].kind, lost = 0;
+        for (Py_ssize_t i = 0; kind == TD_ARG_TENSORS && i < f->call.args[k].n; i++)
+            lost |= is_overwritten(f, td_frame_item(f, k, i));
+        PyObject *o = kind == TD_ARG_TENSOR && is_overwritten(f, f->obj[k]) ? cloned(f->obj[k])
+                      : lost                                                ? items_before(f, k)
+                             : td_argument_object(f, k);
         if (!o) Py_CLEAR(made);
         else PyTuple_SetItem(made, k, o);
     }

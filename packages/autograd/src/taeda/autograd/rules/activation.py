@@ -39,10 +39,11 @@ rule(
 
 
 def _logit_second(grad: Tensor, grad_output: Tensor, self: Tensor, eps: float | None) -> Tensor:
-    slope = self * (1 - self)
     low, high = (0.0, 1.0) if eps is None else (eps, 1 - eps)
     inside = (self >= low) & (self <= high)
-    return taeda.where(inside, grad * grad_output * (2 * self - 1) / (slope * slope), 0.0)
+    self = taeda.where(inside, self, 0.5)  # where the slope of 1 / slope is 0
+    slope = self * (1 - self)
+    return grad * grad_output * (2 * self - 1) / (slope * slope)
 
 
 def _logit(grad: Tensor, self: Tensor, eps: float | None) -> Tensor:

@@ -127,7 +127,8 @@ def _pow_base(grad: Tensor, self: Tensor, exponent: Any) -> Tensor:
         return grad * _cj(exponent * self ** (exponent - 1))
     if exponent.dtype is taeda.bool:
         exponent = exponent.to(taeda.int64)
-    return taeda.where(exponent == 0, 0.0, grad * _cj(exponent * self ** (exponent - 1)))
+    base = taeda.where(exponent == 0, 1.0, self)
+    return grad * _cj(exponent * base ** (exponent - 1))
 
 
 def _log(x: Any, dtype: Any) -> Any:
@@ -144,10 +145,11 @@ def _log(x: Any, dtype: Any) -> Any:
 def _pow_exponent(grad: Tensor, self: Any, exponent: Tensor, result: Tensor) -> Tensor:
     """Zero to a power that is not negative does not change."""
     flat = (exponent.real if exponent.is_complex() else exponent) >= 0
-    slope = grad * _cj(result * _log(self, result.dtype))
     if isinstance(self, Tensor):
-        return taeda.where((self == 0) & flat, 0.0, slope)
-    return taeda.where(flat, 0.0, slope) if self == 0 else slope
+        base = taeda.where((self == 0) & flat, 1.0, self)
+        return grad * _cj(result * _log(base, result.dtype))
+    logarithm = _log(self, result.dtype)
+    return grad * _cj(result * (taeda.where(flat, 0.0, logarithm) if self == 0 else logarithm))
 
 
 def _as(x: Any, dtype: Any) -> Any:
@@ -189,7 +191,11 @@ rule(
 
 
 def _xlogy_self(grad: Tensor, self: Tensor, other: Any) -> Tensor:
-    return taeda.where((self == 0) & (other <= 0), 0.0, taeda.xlogy(grad, other))
+    if not isinstance(other, Tensor):
+        if other > 0:
+            return taeda.xlogy(grad, other)
+        return grad * taeda.where(self == 0, 0.0, -math.inf if other == 0 else math.nan)
+    return taeda.xlogy(grad, taeda.where((self == 0) & (other <= 0), 1.0, other))
 
 
 rule("xlogy.Tensor", self=_xlogy_self, other=lambda grad, self, other: grad * self / other)
@@ -255,7 +261,7 @@ def _turned(grad: Tensor, side: Tensor, self: Tensor, other: Tensor) -> Tensor:
     radius = taeda.hypot(self, other)
     origin = radius == 0
     radius = taeda.where(origin, 1.0, radius)
-    return taeda.where(origin, 0.0, grad * (side / radius) / radius)
+    return taeda.where(origin, 0.0, grad) * (side / radius) / radius
 
 
 rule(
@@ -325,8 +331,9 @@ def _sgn(grad: Tensor, self: Tensor, result: Tensor) -> Tensor:
     """The direction changes only across the radius."""
     if not self.is_complex():
         return _none(grad)
-    across = (grad - (grad * result.conj()).real * result) / self.abs()
-    return taeda.where(self == 0, 0.0, across)
+    zero = self == 0
+    grad = taeda.where(zero, 0.0, grad)
+    return (grad - (grad * result.conj()).real * result) / taeda.where(zero, 1.0, self.abs())
 
 
 def _angle(grad: Tensor, self: Tensor) -> Tensor:
@@ -337,7 +344,8 @@ def _angle(grad: Tensor, self: Tensor) -> Tensor:
 
 
 def _copysign(grad: Tensor, self: Tensor, result: Tensor) -> Tensor:
-    return grad * taeda.where(self == 0, 0.0, result / self)
+    zero = self == 0
+    return grad * taeda.where(zero, 0.0, result / taeda.where(zero, 1.0, self))
 
 
 rule("sgn", self=_sgn)

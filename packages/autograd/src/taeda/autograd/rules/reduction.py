@@ -226,7 +226,8 @@ def _of_deviation(
     correction: float,
     keepdim: bool,
 ) -> Tensor:
-    half = taeda.where(result == 0, 0.0, grad / (result * 2))
+    zero = result == 0
+    half = taeda.where(zero, 0.0, grad) / (taeda.where(zero, 1.0, result) * 2)
     return _of_variance(half, self, dim, correction, keepdim)
 
 

@@ -125,7 +125,11 @@ rule("entr", self=_entr)
 
 
 def _xlog1py_self(grad: Tensor, self: Tensor, other: Any) -> Tensor:
-    return taeda.where((self == 0) & (other <= -1), 0.0, special.xlog1py(grad, other))
+    if not isinstance(other, Tensor):
+        if other > -1:
+            return special.xlog1py(grad, other)
+        return grad * taeda.where(self == 0, 0.0, -math.inf if other == -1 else math.nan)
+    return special.xlog1py(grad, taeda.where((self == 0) & (other <= -1), 0.0, other))
 
 
 rule(

@@ -328,9 +328,8 @@ def gaussian_nll_loss(
         raise ValueError(f"{reduction} is not valid")
     if not variance.is_meta and bool((variance < 0).any()):
         raise ValueError("var has negative entry/entries")
-    with taeda.no_grad():
-        shortfall = (eps - variance).clamp_min(0)
-    variance = variance + shortfall  # the gradient ignores the lower limit
+    # derivatives ignore the lower limit, tangents too
+    variance = variance + (eps - variance.detach()).clamp_min(0)
     loss = 0.5 * (variance.log() + (input - target).square() / variance)
     if full:
         loss = loss + 0.5 * math.log(2 * math.pi)

@@ -515,4 +515,10 @@ def _lp_pool(
     for size in sizes_of("kernel_size", kernel_size, count):
         elements *= size
     mean = average(input.pow(norm_type), kernel_size, _or_empty(stride), 0, ceil_mode)
-    return (mean.sign() * mean.abs().relu() * elements).pow(1.0 / norm_type)
+    powers = mean.sign() * mean.abs().relu() * elements
+    if norm_type <= 1:
+        return powers.pow(1.0 / norm_type)
+    zero = (
+        powers == 0
+    )  # as a norm, it has the slope 0 there, and the root would have an infinite one
+    return taeda.where(zero, 0.0, taeda.where(zero, 1.0, powers).pow(1.0 / norm_type))
