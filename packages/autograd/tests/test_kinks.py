@@ -1,5 +1,5 @@
-"""Where a function has no slope, or is written with a quotient that has none, all ways of taking its derivative agree:
-backward, forward mode, and backward through backward.
+"""Where a function has no slope, or is written with a quotient that has none, all ways of taking its
+derivative agree: backward, forward mode, and backward through backward.
 """
 
 from __future__ import annotations

@@ -172,3 +172,33 @@ def test_a_write_into_an_empty_view_is_none():
 
     x = taeda.ones(1, 3)
     assert functionalize(f)(x).equal(f(x))
+
+
+CHAINS = {
+    "a copy of an expanded tensor": lambda y: y.expand(2, *y.shape)[0].sub_(1),
+    "the last copy": lambda y: y.expand(2, *y.shape)[1].mul_(2),
+    "a row of an expanded row": lambda y: y[:1].expand(2, 4)[0].add_(1),
+    "a column of an expanded column": lambda y: y[:, :1].expand(3, 2)[:, 1].add_(1),
+    "a part of a copy": lambda y: y.unsqueeze(0).expand(3, 3, 4).select(0, 2)[0].add_(1),
+    "broadcast and squeezed": lambda y: y.broadcast_to(1, 3, 4).squeeze(0).add_(1),
+    "a window of overlapping ones": lambda y: y.unfold(1, 2, 1)[0, 0].add_(1),
+    "a row of overlapping strides": lambda y: y.as_strided((3, 2), (1, 1))[0].add_(1),
+    "a diagonal": lambda y: y.diagonal()[1:].add_(1),
+    "a split of a transpose": lambda y: y.t().split(2)[0].add_(1),
+    "every fifth number": lambda y: y.flatten()[::5].add_(1),
+}
+
+
+@pytest.mark.parametrize("name", CHAINS)
+def test_a_write_through_views_of_views_shows_in_all(name):
+    def function(x):
+        y = x * 1
+        other = y.expand(2, *y.shape)
+        part = CHAINS[name](y)
+        return y * 1, part * 1, other[0] * 1, y.t() + 0
+
+    x = taeda.arange(12.0).reshape(3, 4)
+    wanted = function(x)
+    for remove in ("mutations", "mutations_and_views"):
+        made = functionalize(function, remove=remove)(x)
+        assert all(taeda.equal(a, b) for a, b in zip(made, wanted, strict=True)), remove

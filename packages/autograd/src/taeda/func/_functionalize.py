@@ -23,7 +23,7 @@ from taeda._core_api import programs as _core
 from taeda._core_api.trees import tensors_in
 
 from . import _tree
-from ._views import RESHAPES, View, copied, put
+from ._views import RESHAPES, View, copied, put, put_through, repeats
 
 __all__ = ["functionalize"]
 
@@ -264,13 +264,26 @@ class _Functional:
         key = _key(target)
         self.writes[key] = self.writes.get(key, 0) + 1
         stage, tensor = self.writes[key], target
-        while id(tensor) in self.views:
-            view = self.views[id(tensor)][1]
+        views = self._views_of(target)
+        last = max((k for k, view in enumerate(views) if repeats(view)), default=-1)
+        if last > 0:  # a part of what repeats elements: the other places hold what was there before
+            tensor, through = views[last].parent, views[last::-1]
+            value = put_through(self._before(tensor), through, value, self._made)
+            views = views[last + 1 :]
+        for view in views:
             value = put(self._before(view.parent), view, value, self._made)
             tensor = view.parent
         self.values[id(tensor)] = (tensor, self._laid_out(value, tensor), stage)
         if id(tensor) not in self.made:
             self.given[id(tensor)] = tensor
+
+    def _views_of(self, tensor: Tensor) -> list[View]:
+        """How it came from the tensor at the end: the last view first."""
+        found = []
+        while id(tensor) in self.views:
+            found.append(self.views[id(tensor)][1])
+            tensor = found[-1].parent
+        return found
 
     # ---- what a tensor is now ----
 

@@ -17,7 +17,7 @@ import taeda
 from taeda import Tensor
 from taeda._core_api import programs as _core
 
-__all__ = ["RESHAPES", "View", "copied", "put"]
+__all__ = ["RESHAPES", "View", "copied", "put", "put_through", "repeats"]
 
 Call = Callable[..., Any]
 
@@ -111,19 +111,40 @@ _INVERSES: dict[str, Any] = {
 }  # fmt: skip
 
 
-def _by_numbers(parent: Tensor, view: View, made: Tensor, call: Call) -> Tensor:
-    if made.dtype != parent.dtype or view.op in ("_conj", "_neg_view", "conj"):
+def put_through(parent: Tensor, views: list[View], made: Tensor, call: Call) -> Tensor:
+    """`parent` with `made` where the last of these views looks, each of which is one of the result
+    of the view before it. By the numbers of elements: of a view that shows one element in several
+    places (`repeats`), only the place that was written counts.
+    """
+    odd = next((v for v in views if v.op.partition(".")[0] in _OTHERWISE), None)
+    if made.dtype != parent.dtype or odd is not None:
         raise NotImplementedError(
-            f"functionalize: a write through {view.op}, which reads elements in another way than "
-            "its base holds them"
+            f"functionalize: a write through {(odd or views[-1]).op}, which reads elements in another way "
+            "than its base holds them"
         )
     with _core.hidden(_core.TRACE):
-        places = view.of(_numbered(parent), _core.call_backend).reshape(-1)
+        numbers = _numbered(parent)
+        for view in views:
+            numbers = view.of(numbers, _core.call_backend)
+        places = numbers.reshape(-1)
     _core.note_made(places)  # of sizes alone
     flat = call("reshape", (parent, (-1,)))
     filled = call("scatter.src", (flat, 0, places, call("reshape", (made, (-1,)))))
     found: Tensor = call("view", (filled, tuple(parent.shape)))
     return found
+
+
+def repeats(view: View) -> bool:
+    """Whether the view may show an element in several places."""
+    return view.op.partition(".")[0] in _REPEATING
+
+
+_REPEATING = ("expand", "expand_as", "broadcast_to", "unfold", "as_strided")
+_OTHERWISE = ("_conj", "_neg_view", "conj", "view_as_real", "view_as_complex", "imag", "real")
+
+
+def _by_numbers(parent: Tensor, view: View, made: Tensor, call: Call) -> Tensor:
+    return put_through(parent, [view], made, call)
 
 
 def _numbered(parent: Tensor) -> Tensor:
