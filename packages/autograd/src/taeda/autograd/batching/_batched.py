@@ -17,6 +17,7 @@ from taeda._core_api import runtime as _core
 from taeda._core_api.calls import OVERRIDE, TRANSFORM
 
 __all__ = [
+    "WIDE",
     "Batched",
     "Level",
     "NeedsValue",
@@ -31,6 +32,14 @@ __all__ = [
 ]
 
 _META = taeda.device("meta")
+
+
+#: what short floats compute in: a result is rounded to them once
+WIDE = {
+    taeda.float16: taeda.float32,
+    taeda.bfloat16: taeda.float32,
+    taeda.complex32: taeda.complex64,
+}
 
 
 class Level:

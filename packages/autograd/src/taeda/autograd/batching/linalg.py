@@ -55,6 +55,8 @@ def _cross(level: Level, func: Any, a: Any, b: Any, dim: Any = None) -> Any:
 def _vecdot(level: Level, func: Any, a: Any, b: Any, **kwargs: Any) -> Any:
     if kwargs or rank(a) != rank(b) or rank(a) == 0:
         raise Decline
+    if not (a.is_floating_point() or a.is_complex()):
+        raise Decline
     if func.__name__ == "vdot" and a.shape != b.shape:
         raise Decline
     return taeda.linalg.vecdot(level.full(a), level.full(b))

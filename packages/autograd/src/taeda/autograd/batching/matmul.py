@@ -7,7 +7,7 @@ from typing import Any
 import taeda
 from taeda import Tensor
 
-from ._batched import Level, rank
+from ._batched import WIDE, Level, rank
 from ._registry import Decline, rule
 
 __all__: list[str] = []
@@ -69,6 +69,10 @@ def _plain(level: Level, func: Any, a: Any, b: Any) -> Any:
 def _linear(level: Level, func: Any, x: Any, weight: Any, bias: Any = None) -> Any:
     if rank(weight) != 2 or rank(x) == 0 or (bias is not None and rank(bias) != 1):
         raise Decline
+    if bias is not None and x.dtype in WIDE and (level.on(weight) or level.on(bias)):
+        rows = level.full(x).reshape(level.size, -1, x.shape[-1])
+        made = _at_once(level, bias, rows, level.full(weight).mT)
+        return made.reshape(level.size, *x.shape[:-1], weight.shape[0])
     if not level.on(weight):
         if bias is None or not level.on(bias):
             return func(level.value(x), weight, bias)
@@ -81,6 +85,17 @@ def _linear(level: Level, func: Any, x: Any, weight: Any, bias: Any = None) -> A
     if level.on(bias):
         shift = shift.reshape(level.size, *[1] * (rank(x) - 1), -1)
     return made + shift
+
+
+def _at_once(level: Level, x: Any, a: Any, b: Any, **factors: Any) -> Any:
+    """x + a @ b with one rounding, of one matrix a sample."""
+    shape = (a.shape[0], a.shape[1], b.shape[2])
+    whole = level.padded(x, 2) if level.on(x) else x
+    try:
+        whole = whole.expand(shape)
+    except RuntimeError:
+        raise Decline from None
+    return taeda.baddbmm(whole, a, b, **factors)
 
 
 def _wrapped(level: Level, value: Any) -> Any:
@@ -101,11 +116,29 @@ def _added(level: Level, x: Any, product: Any, beta: Any, alpha: Any) -> Any:
     return whole._value
 
 
+def _short_add(level: Level, name: str, x: Any, a: Any, b: Any, **factors: Any) -> Any:
+    """As one batch of matrices: the sum is rounded once."""
+    first, second = level.full(a), level.full(b)
+    if rank(x) > {"addmm": 2, "addmv": 1, "baddbmm": 3}[name]:
+        raise Decline
+    if name == "addmm":
+        return _at_once(level, x, first, second, **factors)
+    if name == "addmv":
+        column = x.unsqueeze(-1) if rank(x) else x
+        return _at_once(level, column, first, second.unsqueeze(-1), **factors).squeeze(-1)
+    shape = (*first.shape[:-1], second.shape[-1])
+    whole = (level.padded(x, 3) if level.on(x) else x).expand(shape)
+    flat = (t.reshape(-1, *t.shape[2:]) for t in (whole, first, second))
+    return taeda.baddbmm(*flat, **factors).reshape(shape)
+
+
 @rule("addmm", "addmv", "baddbmm")
 def _add(level: Level, func: Any, x: Any, a: Any, b: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     ranks = {"addmm": (2, 2), "baddbmm": (3, 3), "addmv": (2, 1)}[func.__name__]
     if (rank(a), rank(b)) != ranks:
         raise Decline
+    if x.dtype in WIDE:
+        return _short_add(level, func.__name__, x, a, b, beta=beta, alpha=alpha)
     if not (level.on(a) or level.on(b)):
         plain = func(
             taeda.zeros((), dtype=a.dtype).expand_as(taeda.matmul(a, b)), a, b, beta=0, alpha=alpha

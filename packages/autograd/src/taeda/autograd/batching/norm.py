@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._batched import Level, batched, rank
+from ._batched import WIDE, Level, batched, rank
 from ._registry import Decline, rule
 
 __all__: list[str] = []
@@ -20,14 +20,19 @@ def _sizes(given: Any) -> tuple[int, ...]:
     return (given,) if isinstance(given, int) else tuple(given)
 
 
-def _scaled(level: Level, made: Any, weight: Any, bias: Any) -> Any:
+def _wide(value: Any) -> Any:
+    """What is still to be scaled: not rounded to a short float before that."""
+    return value.to(WIDE[value.dtype]) if value.dtype in WIDE else value
+
+
+def _scaled(level: Level, made: Any, weight: Any, bias: Any, dtype: Any) -> Any:
     """`made * weight + bias`, of samples whose last dimensions are those of the weight."""
     whole = batched(made, level.number)
     if weight is not None:
         whole = whole * weight
     if bias is not None:
         whole = whole + bias
-    return level.value(whole)
+    return level.value(whole.to(dtype))
 
 
 @rule("layer_norm")
@@ -45,7 +50,8 @@ def _layer_norm(
     if not (level.on(weight) or level.on(bias)):
         return func(x._value, normalized_shape, weight, bias, *args)
     _fits(_sizes(normalized_shape), weight, bias)
-    return _scaled(level, func(x._value, normalized_shape, None, None, *args), weight, bias)
+    made = func(_wide(x._value), normalized_shape, None, None, *args)
+    return _scaled(level, made, weight, bias, x.dtype)
 
 
 @rule("rms_norm")
@@ -57,7 +63,8 @@ def _rms_norm(
     if not level.on(weight):
         return func(x._value, normalized_shape, weight, *args)
     _fits(_sizes(normalized_shape), weight)
-    return _scaled(level, func(x._value, normalized_shape, None, *args), weight, None)
+    made = func(_wide(x._value), normalized_shape, None, *args)
+    return _scaled(level, made, weight, None, x.dtype)
 
 
 @rule("group_norm")
@@ -76,12 +83,14 @@ def _group_norm(
     value = x._value
     own = not (level.on(weight) or level.on(bias))
     flat = value.reshape(-1, *value.shape[2:])
+    flat = flat if own else _wide(flat)
     made = func(flat, num_groups, *((weight, bias) if own else (None, None)), *args)
     made = made.reshape(value.shape)
     if own:
         return made
     shape = (-1, *[1] * (rank(x) - 2))
-    return _scaled(level, made, *(None if p is None else p.reshape(shape) for p in (weight, bias)))
+    scale = (None if p is None else p.reshape(shape) for p in (weight, bias))
+    return _scaled(level, made, *scale, x.dtype)
 
 
 @rule("batch_norm")
@@ -123,7 +132,12 @@ def _batch_norm(
         if p is not None and not p._value.is_contiguous():
             raise Decline
     kept = [None if p is None else p._value.view(-1) for p in (running_mean, running_var)]
-    made = func(flat, None, None, *kept, True, *args)
+    wide = [None if p is None else _wide(p) for p in kept]
+    made = func(_wide(flat), None, None, *wide, True, *args)
+    for p, new in zip(kept, wide, strict=True):
+        if p is not new:
+            p.copy_(new)
     made = made.reshape(batch, count, channels, *value.shape[3:]).transpose(0, 1)
     shape = (-1, *[1] * (rank(x) - 2))
-    return _scaled(level, made, *(None if p is None else p.reshape(shape) for p in (weight, bias)))
+    scale = (None if p is None else p.reshape(shape) for p in (weight, bias))
+    return _scaled(level, made, *scale, x.dtype)

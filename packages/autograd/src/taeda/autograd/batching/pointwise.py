@@ -10,7 +10,7 @@ from taeda import Tensor
 from taeda._core_api import runtime as _core
 from taeda._core_api.trees import tensors_in
 
-from ._batched import Level, rank
+from ._batched import WIDE, Level, rank
 from ._registry import Decline, rule, rules
 
 __all__ = ["elementwise", "lined_up"]
@@ -78,14 +78,6 @@ def lined_up(level: Level, args: Any, kwargs: Any, cast: bool = True) -> tuple[A
     return tuple(map(change, args)), {name: change(value) for name, value in kwargs.items()}
 
 
-#: what short floats compute in
-_WIDE = {
-    taeda.float16: taeda.float32,
-    taeda.bfloat16: taeda.float32,
-    taeda.complex32: taeda.complex64,
-}
-
-
 def _rounds_numbers(func: Any) -> bool:
     """Does the operation round a number to the short floats beside it, as it compares or chooses?"""
     name = func.__name__.strip("_")
@@ -102,7 +94,7 @@ def elementwise(level: Level, func: Any, *args: Any, **kwargs: Any) -> Any:
     """The rule of all of them."""
     tensors = list(tensors_in((args, kwargs)))
     common = _promoted(level, tensors, [rank(v) for v in tensors]) if len(tensors) > 1 else None
-    if common in _WIDE and not _rounds_numbers(func):
+    if common in WIDE and not _rounds_numbers(func):
         return _widely(level, func, args, kwargs, common)
     args, kwargs = lined_up(level, args, kwargs)
     return func(*args, **kwargs)
@@ -112,7 +104,7 @@ def _widely(level: Level, func: Any, args: Any, kwargs: Any, common: Any) -> Any
     """In the wider type, rounded once: so a number is used beside short floats where there are no
     samples.
     """
-    wide = _WIDE[common]
+    wide = WIDE[common]
 
     def widened(value: Any) -> Any:
         gives = (
