@@ -91,11 +91,9 @@ def _at_once(level: Level, x: Any, a: Any, b: Any, **factors: Any) -> Any:
     """x + a @ b with one rounding, of one matrix a sample."""
     shape = (a.shape[0], a.shape[1], b.shape[2])
     whole = level.padded(x, 2) if level.on(x) else x
-    try:
-        whole = whole.expand(shape)
-    except RuntimeError:
-        raise Decline from None
-    return taeda.baddbmm(whole, a, b, **factors)
+    if any(n not in (1, m) for n, m in zip(whole.shape[::-1], shape[::-1], strict=False)):
+        raise Decline
+    return taeda.baddbmm(whole.expand(shape), a, b, **factors)
 
 
 def _wrapped(level: Level, value: Any) -> Any:
