@@ -167,6 +167,7 @@ static int differentiable(const Rule *rule, int k, PyObject *o)
  * a call that is refused has written nothing. */
 static int writes_unknown_view(const td_frame *f, const Rule *rule)
 {
+    if (!f->inplace && !(f->schema->flags & TD_F_MUTATES)) return 0;
     if (f->schema->flags & TD_F_VIEW) return 0; /* t_ and relatives write no element */
     for (int k = 0; k < f->schema->nparams; k++) {
         int written = f->schema->params[k].flags & TD_P_MUTATED || (f->inplace && k == 0);
