@@ -32,7 +32,7 @@ def choose_qparams_optimized(
     >>> import taeda
     >>> x = taeda.tensor([0.0, 0.1, 0.2, 0.3, 4.0])
     >>> upper, lower = taeda.choose_qparams_optimized(x, 5, 200, 0.16, 4)
-    >>> lower.item() <= 0.0 < upper.item()
+    >>> 0.0 <= lower.item() < upper.item() <= 4.0
     True
     """
     name = "choose_qparams_optimized"
