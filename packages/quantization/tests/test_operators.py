@@ -28,6 +28,20 @@ def test_own_operators_of_that_namespace_go_first():
 
 LINEAR = ops.linear_prepack(numbers(4, 3, dtype=taeda.qint8))
 CONV = ops.conv2d_prepack(numbers(4, 3, 2, 2, dtype=taeda.qint8), None, [1, 1], [0, 0], [1, 1], 1)
+
+
+def grouped(groups):
+    weight = numbers(4, 3, 2, dtype=taeda.qint8)
+    packed = ops.conv1d_prepack(weight, None, [1], [0], [1], groups)
+    return ops.conv1d(numbers(1, 3 * max(groups, 1), 5), packed, 0.1, 0)
+
+
+def turned(groups):
+    weight = numbers(4, 3, 2, dtype=taeda.qint8)
+    packed = ops.conv_transpose1d_prepack(weight, None, [1], [0], [0], [1], groups)
+    return ops.conv_transpose1d(numbers(1, 4, 5), packed, 0.1, 0)
+
+
 WRONG = [
     (TypeError, lambda x: ops.add(x, None, 0.1, 0)),
     (TypeError, lambda x: ops.add(x, x)),
@@ -44,6 +58,11 @@ WRONG = [
     (TypeError, lambda x: ops.linear_prepack(None)),
     (RuntimeError, lambda x: ops.conv2d_prepack(numbers(4, 3, dtype=taeda.qint8), None, [1], [0], [1], 1)),
     (RuntimeError, lambda x: ops.cat([], 0, 0.1, 0)),
+    (RuntimeError, lambda x: grouped(0)),
+    (RuntimeError, lambda x: grouped(3)),
+    (RuntimeError, lambda x: grouped(-1)),
+    (RuntimeError, lambda x: turned(0)),
+    (RuntimeError, lambda x: turned(3)),
     (NotImplementedError, lambda x: ops.sigmoid(taeda.ones(2), 0.1, 0)),
     (NotImplementedError, lambda x: ops.clamp(taeda.ones(2), 0.0, 1.0)),
 ]  # fmt: skip

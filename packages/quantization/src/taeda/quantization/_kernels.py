@@ -194,6 +194,13 @@ def _check_channels(x: Quantized, channels: int, rank: int) -> None:
         )
 
 
+def _check_groups(channels: int, groups: int) -> None:
+    if groups < 1 or channels % groups:
+        raise RuntimeError(
+            f"convolution: wanted groups from 1 that divide {channels} channels, but got {groups}"
+        )
+
+
 def convolution(
     x: Tensor,
     weight: Tensor,
@@ -212,6 +219,7 @@ def convolution(
     """
     own, factor = one_scale(x, "quantized convolution"), weight_of(weight, "convolution")
     own, integers = _small(own), factor.integers
+    _check_groups(integers.shape[0], groups)
     _check_channels(own, integers.shape[1] * groups, integers.dim() - 2)
     packed = _conv_matrix(
         factor, groups, integers.shape[1], lambda: _rows_of(integers), "convolution"
@@ -269,6 +277,7 @@ def transposed_convolution(
     own, factor = one_scale(x, "quantized transposed convolution"), weight_of(weight, "convolution")
     own, integers = _small(own), factor.integers
     rank, size = integers.dim() - 2, integers.shape[2:]
+    _check_groups(integers.shape[0], groups)
     _check_channels(own, integers.shape[0], rank)
     inner = [d * (n - 1) - p for n, d, p in zip(size, dilation, padding, strict=True)]
     if min(inner) < 0:
