@@ -277,8 +277,9 @@ def _instance_norm(
     return normalised(input, "instance_norm", function, output_scale, output_zero_point)
 
 
-for _normalize in (_layer_norm, _group_norm, _instance_norm):
-    _put(_normalize, _normalize.__name__[1:])
+_NORMS: tuple[Function, ...] = (_layer_norm, _group_norm, _instance_norm)
+for _function in _NORMS:
+    _put(_function, _function.__name__[1:])
 
 
 # ---- functions of one number ----
@@ -293,9 +294,9 @@ def _own_scale(name: str, function: Function) -> None:
     _put(run, name)
 
 
-_own_scale("hardswish", F.hardswish)
-_own_scale("celu", F.celu)
-_own_scale("sigmoid", taeda.sigmoid)
+_OWN: dict[str, Function] = {"hardswish": F.hardswish, "celu": F.celu, "sigmoid": taeda.sigmoid}
+for _name, _of_floats in _OWN.items():
+    _own_scale(_name, _of_floats)
 
 
 def _elu(x: Tensor, alpha: float = 1, scale: float = 1, input_scale: float = 1) -> Tensor:
@@ -345,5 +346,6 @@ def _clamp(qx: Tensor, min: float | None = None, max: float | None = None) -> Te
     return taeda.clamp(qx, min, max)
 
 
-for _function in (_leaky_relu, _softmax, _max_pool2d, _threshold, _relu6, _clamp):
+_OTHERS: tuple[Function, ...] = (_leaky_relu, _softmax, _max_pool2d, _threshold, _relu6, _clamp)
+for _function in _OTHERS:
     _put(_function, _function.__name__[1:])
