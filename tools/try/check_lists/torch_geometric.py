@@ -132,25 +132,24 @@ def a_batch_in_a_file() -> None:
     assert torch.equal(again[1].x, batch[1].x)
 
 
+LINKS = {
+    ("a", "to", "b"): torch.tensor([[0, 1, 2], [0, 1, 1]]),
+    ("b", "of", "a"): torch.tensor([[0, 1], [2, 0]]),
+}
+
+
 def hetero_graphs() -> Any:
     kinds = {"a": normal(3, 4), "b": normal(2, 5)}
-    links = {
-        ("a", "to", "b"): torch.tensor([[0, 1, 2], [0, 1, 1]]),
-        ("b", "of", "a"): torch.tensor([[0, 1], [2, 0]]),
+    parts = {
+        ("a", "to", "b"): nn.SAGEConv((4, 5), 6),
+        ("b", "of", "a"): nn.GATConv((5, 4), 6, add_self_loops=False),
     }
-    conv = nn.HeteroConv(
-        {
-            ("a", "to", "b"): nn.SAGEConv((4, 5), 6),
-            ("b", "of", "a"): nn.GATConv((5, 4), 6, add_self_loops=False),
-        }
-    )
-    plain = (
-        nn.to_hetero(nn.GraphSAGE((-1, -1), 4, 2), (["a", "b"], list(links)))
-        if hasattr(nn, "to_hetero")
-        else None
-    )
-    assert plain is None or set(plain(kinds, links)) == {"a", "b"}
-    return filled(conv)(kinds, links)
+    return filled(nn.HeteroConv(parts))(kinds, LINKS)
+
+
+def to_hetero() -> None:
+    model = nn.to_hetero(nn.GraphSAGE((-1, -1), 4, 2), (["a", "b"], list(LINKS)))
+    assert set(model({"a": normal(3, 4), "b": normal(2, 5)}, LINKS)) == {"a", "b"}
 
 
 def transforms_and_utilities() -> Any:
