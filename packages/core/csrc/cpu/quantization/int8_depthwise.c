@@ -5,7 +5,9 @@
 #include "cpu/simd/gemm_vec.h"
 #include "runtime/loops.h"
 
-#ifdef __AVX2__
+#if defined(__AVX512F__)
+#include "cpu/quantization/int8_depthwise_quads.h"
+#elif defined(__AVX2__)
 #include "cpu/quantization/int8_depthwise_pairs.h"
 #else
 #include "cpu/quantization/int8_depthwise_any.h"
@@ -14,8 +16,8 @@
 
 /* ---- some windows and a panel of channels, of which `width` are there ---- */
 
-TD_INLINE void some(const int mr, const td_int8_product *p, const td_int8_taps *t, int64_t window,
-                    int64_t channel, int width)
+TD_INLINE TD_HAS_SUMS void some(const int mr, const td_int8_product *p, const td_int8_taps *t,
+                                int64_t window, int64_t channel, int width)
 {
     int32_t sums[MR][TD_PANEL];
     int64_t taps = p->words * TD_WORD;
@@ -25,22 +27,25 @@ TD_INLINE void some(const int mr, const td_int8_product *p, const td_int8_taps *
     put(p, &r, window, mr, channel, sums[0], TD_PANEL);
 }
 
-static void whole(const td_int8_product *p, const td_int8_taps *t, int64_t window, int64_t channel)
+static TD_HAS_SUMS void whole(const td_int8_product *p, const td_int8_taps *t, int64_t window,
+                              int64_t channel)
 {
     some(MR, p, t, window, channel, TD_PANEL);
 }
 
-static void single(const td_int8_product *p, const td_int8_taps *t, int64_t window, int64_t channel)
+static TD_HAS_SUMS void single(const td_int8_product *p, const td_int8_taps *t, int64_t window,
+                               int64_t channel)
 {
     some(1, p, t, window, channel, TD_PANEL);
 }
 
-static void rest(const td_int8_product *p, const td_int8_taps *t, int64_t window, int64_t channel)
+static TD_HAS_SUMS void rest(const td_int8_product *p, const td_int8_taps *t, int64_t window,
+                             int64_t channel)
 {
     some(1, p, t, window, channel, (int)(p->n - channel));
 }
 
-static void run(const td_int8_product *p, const td_int8_taps *t)
+static TD_HAS_SUMS void run(const td_int8_product *p, const td_int8_taps *t)
 {
     for (int64_t channel = 0; channel < p->n; channel += TD_PANEL) {
         int64_t window = 0;

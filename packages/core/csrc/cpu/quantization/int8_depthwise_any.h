@@ -1,5 +1,6 @@
 /* int8_depthwise_any.h - sums of some windows by plain integers. Included by int8_depthwise.c only.
  */
+#define TD_HAS_SUMS
 #define MR 1
 
 TD_INLINE void tile(const int mr, int64_t words, const uint8_t *const *at, int64_t taps,

@@ -1,6 +1,7 @@
 /* int8_depthwise_pairs.h - sums of some windows by the instruction that multiplies pairs of int16
  * and adds them to an int32. Included by int8_depthwise.c only. The first and third tap of a word
  * make pairs, and the second and fourth: the bytes of a panel widen to these without a shuffle. */
+#define TD_HAS_SUMS
 #define MR 4 /* windows of a tile: two vectors of sums each */
 
 /* the channels of one tap; behind `width` of them there may be no memory */
