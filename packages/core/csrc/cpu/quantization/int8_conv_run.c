@@ -11,6 +11,7 @@
 #define MOST 128         /* of them, at most */
 #define SERIAL (1 << 20) /* multiplications below which waking a thread costs more */
 #define LINE 64          /* bytes of a line of the cache: longer rows begin at one */
+#define SHORT 256        /* bytes that are copied without a call */
 
 typedef struct job {
     const td_int8_prepared *p;
@@ -26,7 +27,7 @@ typedef struct job {
 
 /* ---- one window ---- */
 
-/* n bytes, of which there are few: a call would take longer than it copies */
+/* n bytes, of which there are few: a call would take longer than the copy */
 static inline void copy_few(uint8_t *to, const uint8_t *from, int64_t n)
 {
     int64_t i = 0;
@@ -40,7 +41,7 @@ static inline void copy_few(uint8_t *to, const uint8_t *from, int64_t n)
 
 static inline void copy(const job *j, uint8_t *to, const uint8_t *from, int64_t n)
 {
-    if (!j->with_sign && n <= LINE) copy_few(to, from, n);
+    if (!j->with_sign && n <= SHORT) copy_few(to, from, n);
     else td_int8_copy(to, from, n, j->with_sign);
 }
 
@@ -57,7 +58,7 @@ static void gather_line(const job *j, const uint8_t *x, int64_t at, uint8_t *to)
 }
 
 /* the same where all places lie side by side: some may be beyond its ends */
-static void copy_line(const job *j, const uint8_t *x, int64_t at, uint8_t *to)
+static void clip_line(const job *j, const uint8_t *x, int64_t at, uint8_t *to)
 {
     const td_int8_windows *g = j->g;
     int64_t c = g->channels, n = g->kernel[2], end = at + n - g->in[2];
@@ -67,21 +68,62 @@ static void copy_line(const job *j, const uint8_t *x, int64_t at, uint8_t *to)
     if (after) memset(to + (n - after) * c, (int)j->p->zero, (size_t)(after * c));
 }
 
-static void gather(const job *j, const td_int8_window *window, int64_t group, uint8_t *to)
+/* ---- windows side by side ---- */
+
+/* as many lines of n bytes, `apart` from each other, into rows */
+static void copy_lines(const job *j, const uint8_t *x, int64_t apart, int64_t n, int64_t lines,
+                       uint8_t *to)
+{
+    if (j->with_sign || n > SHORT)
+        for (int64_t i = 0; i < lines; i++) copy(j, to + i * j->row, x + i * apart, n);
+    else
+        for (int64_t i = 0; i < lines; i++) copy_few(to + i * j->row, x + i * apart, n);
+}
+
+static int64_t within(int64_t i, int64_t most) { return i < 0 ? 0 : i < most ? i : most; }
+
+/* one line of `count` windows: those at both ends may have places beyond it */
+static void lines_of(const job *j, const uint8_t *x, int64_t at, int64_t count, uint8_t *to)
+{
+    const td_int8_windows *g = j->g;
+    int64_t step = g->stride[2], last = g->in[2] - g->kernel[2] - at;
+    int64_t first = within((step - 1 - at) / step, count);
+    int64_t end = last < 0 ? first : within(last / step + 1, count);
+    for (int64_t i = 0; i < first; i++) clip_line(j, x, at + i * step, to + i * j->row);
+    if (end > first)
+        copy_lines(j, x + (at + first * step) * g->channels, step * g->channels,
+                   g->kernel[2] * g->channels, end - first, to + first * j->row);
+    else end = first;
+    for (int64_t i = end; i < count; i++) clip_line(j, x, at + i * step, to + i * j->row);
+}
+
+/* the taps (a, b, ...) of `count` windows that follow each other in a line of places */
+static void gather_taps(const job *j, const td_int8_corner *corner, int64_t line, int64_t count,
+                        int64_t group, uint8_t *to)
+{
+    const td_int8_windows *g = j->g;
+    int64_t own = g->channels / j->groups;
+    const uint8_t *x = j->x + (line < 0 ? 0 : line + group * own);
+    if (line < 0)
+        for (int64_t i = 0; i < count; i++)
+            memset(to + i * j->row, (int)j->p->zero, (size_t)(g->kernel[2] * own));
+    else if (j->groups == 1 && g->dilation[2] == 1) lines_of(j, x, corner->x, count, to);
+    else
+        for (int64_t i = 0; i < count; i++)
+            gather_line(j, x, corner->x + i * g->stride[2], to + i * j->row);
+}
+
+static void gather(const job *j, const td_int8_window *window, int64_t count, int64_t group,
+                   uint8_t *rows)
 {
     const td_int8_windows *g = j->g;
     td_int8_corner corner = td_int8_corner_of(g, window);
-    int64_t own = g->channels / j->groups, bytes = g->kernel[2] * own;
-    bool together = j->groups == 1 && g->dilation[2] == 1;
-    uint8_t *begin = to;
+    int64_t bytes = g->kernel[2] * (g->channels / j->groups), at = 0;
     for (int64_t a = 0; a < g->kernel[0]; a++)
-        for (int64_t b = 0; b < g->kernel[1]; b++, to += bytes) {
-            int64_t line = td_int8_line(g, &corner, a, b);
-            if (line < 0) memset(to, (int)j->p->zero, (size_t)bytes);
-            else if (together) copy_line(j, j->x + line, corner.x, to);
-            else gather_line(j, j->x + line + group * own, corner.x, to);
-        }
-    for (int64_t i = to - begin; i % TD_WORD; i++) *to++ = 0;
+        for (int64_t b = 0; b < g->kernel[1]; b++, at += bytes)
+            gather_taps(j, &corner, td_int8_line(g, &corner, a, b), count, group, rows + at);
+    for (; at % TD_WORD; at++)
+        for (int64_t i = 0; i < count; i++) rows[i * j->row + at] = 0;
 }
 
 /* ---- some of them ---- */
@@ -89,9 +131,11 @@ static void gather(const job *j, const td_int8_window *window, int64_t group, ui
 static const uint8_t *gathered(const job *j, int64_t place, int64_t m, int64_t group, uint8_t *rows)
 {
     if (j->rows) return j->x + place * j->row;
-    td_int8_window at = td_int8_window_of(j->g, place);
-    for (int64_t i = 0; i < m; i++, td_int8_next(j->g, &at))
-        gather(j, &at, group, rows + i * j->row);
+    for (int64_t i = 0, count; i < m; i += count) {
+        td_int8_window at = td_int8_window_of(j->g, place + i);
+        count = j->g->out[2] - at.x < m - i ? j->g->out[2] - at.x : m - i;
+        gather(j, &at, count, group, rows + i * j->row);
+    }
     return rows;
 }
 
