@@ -9,6 +9,8 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 Pointer, Size, Int = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int64
 FLOAT32, Q4_0, Q8_0 = 0, 2, 8
@@ -51,31 +53,32 @@ class Ggml:
             ctypes.CDLL(str(found[f"libggml-{name}.so"]), ctypes.RTLD_GLOBAL)
             for name in ("base", "cpu")
         ]
+        self.c: Any = SimpleNamespace()  # functions of CALLS
         for name, (gives, takes) in CALLS.items():
-            function = next(getattr(part, name) for part in parts if hasattr(part, name))
+            function: Any = next(getattr(part, name) for part in parts if hasattr(part, name))
             function.restype, function.argtypes = gives, takes
-            setattr(self, name, function)
-        self.backend = self.ggml_backend_cpu_init()
-        self.ggml_backend_cpu_set_n_threads(self.backend, threads)
+            setattr(self.c, name, function)
+        self.backend = self.c.ggml_backend_cpu_init()
+        self.c.ggml_backend_cpu_set_n_threads(self.backend, threads)
 
     def _fresh(self) -> int:
-        return int(self.ggml_init(_Room(1 << 20, None, True)))
+        return int(self.c.ggml_init(_Room(1 << 20, None, True)))
 
     def layouts(self, kind: int) -> dict[str, int]:
         """Kinds of memory in which a weight lies in another order: those of this processor."""
-        registry = self.ggml_backend_cpu_reg()
-        address = self.ggml_backend_reg_get_proc_address(
+        registry = self.c.ggml_backend_cpu_reg()
+        address = self.c.ggml_backend_reg_get_proc_address(
             registry, b"ggml_backend_dev_get_extra_bufts"
         )
         if not address:
             return {}
         ask = ctypes.CFUNCTYPE(ctypes.POINTER(Pointer), Pointer)(address)
-        each = ask(self.ggml_backend_reg_dev_get(registry, 0))
+        each = ask(self.c.ggml_backend_reg_dev_get(registry, 0))
         found: dict[str, int] = {}
         for place in each:
             if not place:  # the list ends with NULL
                 break
-            name = self.ggml_backend_buft_name(place).decode()
+            name = self.c.ggml_backend_buft_name(place).decode()
             if (name, kind) in TURNED:
                 found[name] = place
         return found
@@ -85,22 +88,22 @@ class Ggml:
     ) -> tuple[Callable[[], object], Callable[[], bytes]]:
         """What multiplies float32 numbers `x` of a row by n rows of blocks, and what gives its numbers."""
         weights, rest = self._fresh(), self._fresh()
-        weight = self.ggml_new_tensor_2d(weights, kind, k, n)
+        weight = self.c.ggml_new_tensor_2d(weights, kind, k, n)
         if layout:
-            self.ggml_backend_alloc_ctx_tensors_from_buft(weights, layout)
+            self.c.ggml_backend_alloc_ctx_tensors_from_buft(weights, layout)
         else:
-            self.ggml_backend_alloc_ctx_tensors(weights, self.backend)
-        self.ggml_backend_tensor_set(weight, blocks, 0, len(blocks))
-        vector = self.ggml_new_tensor_2d(rest, FLOAT32, k, len(x) // (4 * k))
-        out = self.ggml_mul_mat(rest, weight, vector)
-        graph = self.ggml_new_graph(rest)
-        self.ggml_build_forward_expand(graph, out)
-        self.ggml_backend_alloc_ctx_tensors(rest, self.backend)
-        self.ggml_backend_tensor_set(vector, x, 0, len(x))
+            self.c.ggml_backend_alloc_ctx_tensors(weights, self.backend)
+        self.c.ggml_backend_tensor_set(weight, blocks, 0, len(blocks))
+        vector = self.c.ggml_new_tensor_2d(rest, FLOAT32, k, len(x) // (4 * k))
+        out = self.c.ggml_mul_mat(rest, weight, vector)
+        graph = self.c.ggml_new_graph(rest)
+        self.c.ggml_build_forward_expand(graph, out)
+        self.c.ggml_backend_alloc_ctx_tensors(rest, self.backend)
+        self.c.ggml_backend_tensor_set(vector, x, 0, len(x))
 
         def numbers() -> bytes:
             room = ctypes.create_string_buffer(n * len(x) // k)
-            self.ggml_backend_tensor_get(out, room, 0, len(room))
+            self.c.ggml_backend_tensor_get(out, room, 0, len(room))
             return room.raw
 
-        return lambda: self.ggml_backend_graph_compute(self.backend, graph), numbers
+        return lambda: self.c.ggml_backend_graph_compute(self.backend, graph), numbers

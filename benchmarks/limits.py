@@ -91,7 +91,7 @@ def measured(threads: int) -> Limits | None:
     """Those of so many threads at once; None where there is no C compiler."""
     if shutil.which("cc") is None:
         return None
-    with _compiled() as library:
+    with compiled() as library:
 
         def rate(name: str, numbers: int, each: int) -> float:
             return max(_rate(library[name], numbers, each, threads) for _ in range(ROUNDS))
@@ -111,7 +111,7 @@ def _register() -> int:
 
 
 @contextlib.contextmanager
-def _compiled() -> Iterator[Any]:
+def compiled() -> Iterator[Any]:
     with tempfile.TemporaryDirectory() as folder:
         source, built = Path(folder) / "limits.c", Path(folder) / "limits.so"
         source.write_text(SOURCE)  # half-written: no library

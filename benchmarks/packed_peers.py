@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 from ggml import BYTES, Q4_0, Q8_0, Ggml
-from limits import _compiled
+from limits import compiled
 
 import taeda
 
@@ -35,10 +35,10 @@ CLOCKS = {"wall": time.perf_counter, "processor": time.process_time}
 _clock = CLOCKS["wall"]
 
 
-def _reading(compiled: Any, weight: taeda.Tensor) -> Call:
+def _reading(c: Any, weight: taeda.Tensor) -> Call:
     count, out = ctypes.c_int64(weight.nbytes // 4), (ctypes.c_float * 16)()
     place, once = ctypes.c_void_p(weight.data_ptr()), ctypes.c_int64(1)
-    return lambda: compiled.read_all(place, count, once, out)
+    return lambda: c.read_all(place, count, once, out)
 
 
 def _ours(bits: int, grouped: bool, n: int, k: int) -> tuple[Call, taeda.Tensor]:
@@ -156,14 +156,14 @@ def main() -> None:
     if torch is not None:
         torch.set_num_threads(given.threads)
     ggml = Ggml(given.ggml, given.threads) if given.ggml else None
-    with _compiled() as compiled, taeda.no_grad():
+    with compiled() as c, taeda.no_grad():
         for n, k in [given.shape] if given.shape else SHAPES:
             for bits in (8, 4):
                 others = _others(bits, n, k, torch, ao, ggml)
                 for grouped in (False, True) if bits == 8 else (True,):
                     call, weight = _ours(bits, grouped, n, k)
                     form = f"{bits} bits, {'groups of 32' if grouped else 'rows'}"
-                    read = {"read": _reading(compiled, weight)}
+                    read = {"read": _reading(c, weight)}
                     print(_row(form, (n, k), call, {**read, **others}), flush=True)
 
 
