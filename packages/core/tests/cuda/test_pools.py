@@ -145,7 +145,9 @@ def test_a_private_pool_may_have_an_allocator(functions):
     standin.memory(f"""
 import ctypes
 so = ctypes.CDLL({functions!r})
-pool = cuda.MemPool(cuda.CUDAPluggableAllocator({functions!r}, "give", "take").allocator())
+allocator = cuda.CUDAPluggableAllocator({functions!r}, "give", "take").allocator()
+pool = cuda.MemPool(allocator)
+assert pool.allocator is allocator and cuda.MemPool().allocator is None
 with cuda.use_mem_pool(pool):
     x = make(1)
 y = make(1)

@@ -96,9 +96,14 @@ class MemPool:
 
     def __init__(self, allocator: CUDAPluggableAllocator | None = None) -> None:
         give, take = (0, 0) if allocator is None else _addresses(allocator)
-        self._handle = 0
+        self._handle, self._allocator = 0, allocator
         self._handle, number = _core.cuda_pool_new(give, take)
         self._id = (0, number)
+
+    @property
+    def allocator(self) -> CUDAPluggableAllocator | None:
+        """Whose functions give the segments; None is the driver's."""
+        return self._allocator
 
     @property
     def id(self) -> tuple[int, int]:

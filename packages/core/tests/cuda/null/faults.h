@@ -21,12 +21,13 @@ static void count(const char *name)
 }
 
 static void discard_all(void);
+static void discard_captures(void);
 /* From now on the n-th call of `name` answers with `code`; an empty name: none does. A device that
  * was lost is there again, and what it had to do is not done. */
 __attribute__((visibility("default"))) void td_null_fail(const char *name, long n, long code)
 {
     pthread_mutex_lock(&lock);
-    if (sticky) discard_all();
+    if (sticky) discard_all(), discard_captures();
     snprintf(fail_name, sizeof fail_name, "%s", name);
     fail_at = n, fail_code = code, calls = 0, sticky = 0;
     pthread_mutex_unlock(&lock);

@@ -124,6 +124,16 @@ static void drop_works(graph *g)
     }
     free(g);
 }
+/* With the lock held: what was captured on a device that was lost, by this thread. */
+static void discard_captures(void)
+{
+    for (stream *t = streams; t; t = t->next) {
+        if (t->into && t->into->origin == t) drop_works(t->into);
+        if (t->into) forget_brought(t);
+    }
+    for (stream *t = streams; t; t = t->next) t->into = NULL;
+    capturing = own_captures = 0;
+}
 ENTRY cuStreamEndCapture(void *on, void **made)
 {
     CHECK;
