@@ -18,6 +18,7 @@ from . import (
     nnpack,
     openmp,
     opt_einsum,
+    quantized,
 )
 
 __all__ = [
@@ -32,4 +33,5 @@ __all__ = [
     "nnpack",
     "openmp",
     "opt_einsum",
+    "quantized",
 ]
