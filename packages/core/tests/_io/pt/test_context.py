@@ -19,7 +19,7 @@ def test_keys_spend_from_the_budget_of_the_pickle():
 
 
 def test_names_are_told_apart_and_cannot_be_changed():
-    assert StorageType("FloatStorage", None) == StorageType("FloatStorage", None, True)
+    assert StorageType("FloatStorage", None) == StorageType("FloatStorage", None)
     for one in (Known("x", print), StorageType("x", None)):
         with pytest.raises(dataclasses.FrozenInstanceError):
             one.name = "y"

@@ -43,7 +43,7 @@ def test_nothing_else_is_known(name):
 def test_storages_and_dtypes():
     assert names.find("torch", "BFloat16Storage").dtype is taeda.bfloat16
     assert names.find("torch", "QInt8Storage").dtype is taeda.qint8
-    assert not names.find("torch", "QUInt2x4Storage").readable
+    assert names.find("torch", "QUInt2x4Storage").dtype is taeda.quint2x4
     assert names.find("torch", "per_tensor_affine") is taeda.per_tensor_affine
     assert names.find("torch", "int16") is taeda.int16
     for dtype, name in names.STORAGE_OF.items():

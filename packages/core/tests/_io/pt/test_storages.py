@@ -34,10 +34,6 @@ REFUSED = [
     (("storage", FLOATS, "0", "cpu", True), "by its kind, key"),
     (("storage", FLOATS, "0", "cpu", -1), "said to have -1 elements"),
     (("storage", FLOATS, "0", "cpu", 1 << 60), "said to have"),
-    (
-        ("storage", StorageType("QUInt2x4Storage", None, False), "0", "cpu", 1),
-        "numbers of two bits are not read",
-    ),
 ]
 
 

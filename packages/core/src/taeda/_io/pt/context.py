@@ -37,11 +37,10 @@ class Known:
 
 @dataclass(frozen=True)
 class StorageType:
-    """What torch calls a storage of one dtype; `dtype` is None for bytes, or where we have none."""
+    """What torch calls a storage of one dtype; `dtype` is None for bytes."""
 
     name: str
     dtype: Any
-    readable: bool = True
 
 
 def want(arguments: tuple[Any, ...], kinds: tuple[Any, ...], name: str) -> tuple[Any, ...]:

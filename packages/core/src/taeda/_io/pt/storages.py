@@ -45,11 +45,6 @@ def named(identity: Any, length: int) -> tuple[Named, Any]:
     plain = isinstance(key, str) and isinstance(location, str) and len(location) < 100
     if not isinstance(kind, StorageType) or not plain or type(count) is not int:
         raise RefusedPickle("a storage is named by its kind, key, location and length")
-    if not kind.readable:
-        raise RefusedPickle(
-            f"the file holds a {kind.name}: numbers of two bits are not read; save "
-            "`tensor.dequantize()`, or `tensor.int_repr()` with its scale"
-        )
     if not 0 <= count < 1 << 60:
         raise RefusedPickle(f"storage {key!r:.50} is said to have {count} elements")
     return Named(kind, key, location, count), identity[5:]
