@@ -62,7 +62,7 @@ td_status td_cuda_scan(const void *job, td_device device)
                    .pieces = 1};
     int64_t outer = 1;
     if (x->numel == 0) return TD_OK;
-    if (td_is_complex(dtype))
+    if (td_is_complex(dtype) && j->kind != TD_CUMPROD && j->kind != TD_LOGCUMSUMEXP)
         return td_fail(TD_NOT_IMPLEMENTED,
                        "scans of '%s' are not implemented for device 'cuda'; move the tensor with "
                        ".cpu() before the call",

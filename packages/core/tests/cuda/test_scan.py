@@ -60,12 +60,19 @@ for shape in ((5, 5), (2, 3, 7), (4, 0)):
             same(lambda x: x.tril(diagonal), ("tril", shape, dtype, diagonal), x)
             same(lambda x: x.triu(diagonal), ("triu", shape, dtype, diagonal), x)
 same(taeda.diag_embed, "diag_embed", taeda.randn(3, 4))
-try:
-    taeda.randn(3, dtype=taeda.complex64).cuda().cumprod(0)
-except NotImplementedError as error:
-    assert "complex" in str(error).lower() and "cuda" in str(error), error
-else:
-    raise AssertionError("a running product of complex numbers has no kernel")
+inf, nan = float("inf"), float("nan")
+parts = taeda.tensor([0.0, -0.0, 1.0, -2.0, inf, -inf, nan])
+every = taeda.complex(parts[:, None].expand(7, 7), parts.expand(7, 7)).reshape(-1)
+pairs = taeda.stack([every.repeat_interleave(49), every.repeat(49)], 1)
+for dtype in (taeda.complex64, taeda.complex128):
+    for x in (taeda.randn(3, 40, dtype=dtype), taeda.randn(40, 3, dtype=dtype).t(), pairs.to(dtype)):
+        a, b = x.cumprod(1), x.cuda().cumprod(1).cpu()
+        for one, other in ((a.real, b.real), (a.imag, b.imag)):
+            assert ((one == other) | ((one != one) & (other != other))).all(), dtype
+    x = taeda.randn(3, 40, dtype=dtype)
+    tight = 1e-6 if dtype == taeda.complex64 else 1e-14
+    close = taeda.allclose(x.cuda().logcumsumexp(1).cpu(), x.logcumsumexp(1), rtol=tight, atol=tight)
+    assert close, dtype
 """
 
 

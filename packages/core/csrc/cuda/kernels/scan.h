@@ -7,6 +7,7 @@
 #ifndef TD_SCAN_TEXT_H
 #define TD_SCAN_TEXT_H
 #include "cpu/simd/device/convert.h"
+#include "cpu/simd/device/complex_functions.h"
 
 #define TD_SCAN_GROUP 8
 #define TD_SCAN_TOTALS 16 /* SUM_BYTES of double */
@@ -102,10 +103,57 @@ template <int D> struct td_scan_sum {
         td_scan_line<td_running_sum, D>(c, at);
     }
 };
+/* complex numbers one after the other, in complex128 */
+template <class F, int D> VFN void td_scan_complex(const td_scan_call &c, int64_t at)
+{
+    typedef typename td_mem<D>::type T;
+    td_line l = td_line_of(c, at);
+    c128 a = F::start();
+    for (int64_t i = 0; i < l.n; i++) {
+        int64_t k = l.first + i * l.step;
+        T v = ((const T *)c.x)[k];
+        a = F::next(a, c128(v.re, v.im));
+        ((T *)c.out)[k] = T(a.re, a.im);
+    }
+}
+/* As C multiplies: a factor with an infinite part is infinite, whatever its other part is. */
+VFN double td_one_if_infinite(double x) { return copysign(isinf(x) ? 1.0 : 0.0, x); }
+VFN double td_not_nan(double x) { return x != x ? copysign(0.0, x) : x; }
+VFN bool td_is_infinite(c128 z) { return isinf(z.re) || isinf(z.im); }
+VFN c128 td_boxed(c128 z) { return c128(td_one_if_infinite(z.re), td_one_if_infinite(z.im)); }
+VFN c128 td_without_nans(c128 z) { return c128(td_not_nan(z.re), td_not_nan(z.im)); }
+struct td_running_complex_product {
+    static TD_IN c128 start() { return c128(1.0, 0.0); }
+    static TD_IN c128 next(c128 a, c128 b)
+    {
+        c128 z = cmultiply(a, b);
+        if (z.re == z.re || z.im == z.im) return z;
+        bool one = td_is_infinite(a), other = td_is_infinite(b);
+        bool parts =
+            isinf(a.re * b.re) || isinf(a.im * b.im) || isinf(a.re * b.im) || isinf(a.im * b.re);
+        if (!one && !other && !parts) return z;
+        a = td_without_nans(one ? td_boxed(a) : a);
+        b = td_without_nans(other ? td_boxed(b) : b);
+        z = cmultiply(a, b);
+        return c128(INFINITY * z.re, INFINITY * z.im);
+    }
+};
+struct td_running_complex_exponents {
+    static TD_IN c128 start() { return c128(-INFINITY, 0.0); }
+    static TD_IN c128 next(c128 a, c128 b)
+    {
+        bool swap = b.re > a.re;
+        c128 high = swap ? b : a, low = swap ? a : b;
+        return high.re == -INFINITY ? high : high + clog(1.0 + cexp(low - high));
+    }
+};
 template <int D> struct td_scan_prod {
     static TD_IN void one(const td_scan_call &c, int64_t at)
     {
-        td_scan_line<td_running_product, D>(c, at);
+        if constexpr (td_is_pair<D>::value) {
+            td_scan_complex<td_running_complex_product, D>(c, at);
+            return;
+        } else td_scan_line<td_running_product, D>(c, at);
     }
 };
 /* of all pieces but the last; pieces are whole groups of sums */
@@ -141,12 +189,16 @@ template <int D> struct td_scan_logsumexp {
     static TD_IN void one(const td_scan_call &c, int64_t at)
     {
         typedef typename td_mem<D>::type T;
-        td_line l = td_line_of(c, at);
-        double a = -INFINITY;
-        for (int64_t i = 0; i < l.n; i++) {
-            int64_t k = l.first + i * l.step;
-            a = td_add_exponents(a, (double)((const T *)c.x)[k]);
-            ((T *)c.out)[k] = (T)a;
+        if constexpr (td_is_pair<D>::value) {
+            td_scan_complex<td_running_complex_exponents, D>(c, at);
+        } else {
+            td_line l = td_line_of(c, at);
+            double a = -INFINITY;
+            for (int64_t i = 0; i < l.n; i++) {
+                int64_t k = l.first + i * l.step;
+                a = td_add_exponents(a, (double)((const T *)c.x)[k]);
+                ((T *)c.out)[k] = (T)a;
+            }
         }
     }
 };

@@ -224,9 +224,11 @@ FAMILIES: dict[str, Family] = {
                                "by_grid_linear", "by_grid_cubic", "by_in"), "alone", REAL),
     ), chosen="grid_sample", beside=(MERGE,)),
     "scan": Family("cuda/kernels/scan.h", (
-        _own("scan", ("total", "logsumexp"), "alone", REAL),
+        _own("scan", ("total",), "alone", REAL),
+        _own("scan", ("logsumexp",), "alone", (*REAL, *COMPLEX)),
         _own("scan", ("before",), "alone", REAL, tried=("F32",)),
-        _own("scan", ("sum", "prod", "max", "min"), "alone", NUMBERS, tried=(*REAL, "I64")),
+        _own("scan", ("sum", "max", "min"), "alone", NUMBERS, tried=(*REAL, "I64")),
+        _own("scan", ("prod",), "alone", (*NUMBERS, *COMPLEX), tried=(*REAL, "I64", "C64")),
         _own("scan", ("triangle",), "alone", SIZES, always=True),
     )),
     "sort": Family("cuda/kernels/sort.h", (
