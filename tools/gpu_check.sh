@@ -84,7 +84,7 @@ else
 fi
 
 # ---- 4 to 6: whole programs, speed, others on the card ----
-step 4 demos ${dry:+6}60 "$python tools/cuda/cuda_demo.py $([ -n "$dry" ] && echo char_gpt || echo --card all)"
+step 4 demos ${dry:+24}60 "$python tools/cuda/cuda_demo.py $([ -n "$dry" ] && echo char_gpt || echo --card all)"
 step 4 gpt 90 "$run tools/cuda/train.py $small"
 step 5 speed 110 "$run tools/cuda/speed.py $small --seconds 100 --json $logs/speed.jsonl"
 step 6 together 40 "$run tools/cuda/together.py"
