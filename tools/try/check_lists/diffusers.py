@@ -54,14 +54,14 @@ def unet_with_text() -> Any:
 def unet_1d() -> Any:
     model = filled(
         diffusers.UNet1DModel(
-            sample_size=16,
+            sample_size=64,
             in_channels=2,
             out_channels=2,
-            block_out_channels=(8, 8, 16),
-            extra_in_channels=16,
+            block_out_channels=(32, 32, 64),
+            extra_in_channels=64,
         )
     )
-    return model(normal(2, 2, 16), torch.tensor([3])).sample
+    return model(normal(2, 2, 64), torch.tensor([3])).sample
 
 
 def autoencoder() -> Any:
