@@ -26,9 +26,8 @@ __all__ = ["long_lines", "wrapped"]
 _FENCE = re.compile(r"\s*(```+|~~~+|:::+)")
 _OTHER = re.compile(r"\s*(\||#|<|\[[^\]]*\]:|---|===|\([\w-]+\)=$|\$\$|!\[)")  # no prose
 _ITEM = re.compile(r"(\s*)([-*+] |\d+\. |> )?")
-_SYNTAX = re.compile(
-    r"([-*+>#|]|\d+[.)])(\s|$)|[-=]{2,}$|:::"
-)  # would mean something at a line's begin
+# what would mean something at the begin of a line
+_SYNTAX = re.compile(r"([-*+>#|]|\d+[.)])(\s|$)|[-=]{2,}$|:::")
 
 
 def _paragraphs(lines: Sequence[str]) -> Iterator[tuple[int, int]]:

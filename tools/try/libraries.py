@@ -152,9 +152,14 @@ def run(name: str, python: str, by_torch: bool) -> list[dict[str, Any]]:
         command = [python, str(Path(__file__).resolve()), *words]
         try:
             done = subprocess.run(
-                command, env=environment, cwd=folder, capture_output=True, text=True,
-                check=False, timeout=LONGEST,
-            )  # fmt: skip
+                command,
+                env=environment,
+                cwd=folder,
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=LONGEST,
+            )
             if os.environ.get("TRACE"):
                 print(done.stderr[-6000:])
             ended = f"the process ended with {done.returncode}: {done.stderr[-300:]}"
@@ -214,8 +219,10 @@ def judge(name: str, beside: str | None) -> tuple[dict[str, Any], bool]:
 
 def table() -> str:
     """The table of the page."""
-    rows = ["| library | version | checks passed | of these, compared with PyTorch's numbers | run on |",
-            "|---|---|---|---|---|"]  # fmt: skip
+    rows = [
+        "| library | version | checks passed | of these, compared with PyTorch's numbers | run on |",
+        "|---|---|---|---|---|",
+    ]
     for name, kept in json.loads(RESULTS.read_text()).items():
         cells = (
             distribution(name),

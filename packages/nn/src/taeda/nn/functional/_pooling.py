@@ -518,7 +518,5 @@ def _lp_pool(
     powers = mean.sign() * mean.abs().relu() * elements
     if norm_type <= 1:
         return powers.pow(1.0 / norm_type)
-    zero = (
-        powers == 0
-    )  # as a norm, it has the slope 0 there, and the root would have an infinite one
+    zero = powers == 0  # as a norm it has the slope 0 there; the root's would be infinite
     return taeda.where(zero, 0.0, taeda.where(zero, 1.0, powers).pow(1.0 / norm_type))
