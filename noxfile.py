@@ -53,7 +53,7 @@ SESSIONS = (
     row("lint", "Style and formatting hold, and so do the ranges and import layers between packages.",
         "ruff check {}", "ruff format --check", "python tools/packages.py check", "python tools/hold/comments.py",
         "python tools/hold/c_layers.py", "python tools/where.py --check", "python tools/hold/skips.py", "python tools/hold/c_style.py",
-        "python tools/hold/torch_functions.py --check", needs=(), groups=("lint",)),
+        "python tools/hold/torch_functions.py --check", "python tools/hold/prose.py", needs=(), groups=("lint",)),
     row("mirror", "How many modules have a test at the mirrored path, and how much of its module each runs. `-- optim` for one package.",
         "python tools/hold/mirror.py", "python tools/hold/mirror.py --coverage {}", groups=("mirror",)),
     row("types", "mypy and pyright accept the packages as a user's editor sees them.",

@@ -26,6 +26,8 @@ __all__ = ["long_lines", "wrapped"]
 _FENCE = re.compile(r"\s*(```+|~~~+|:::+)")
 _OTHER = re.compile(r"\s*(\||#|<|\[[^\]]*\]:|---|===|\([\w-]+\)=$|\$\$|!\[)")  # no prose
 _ITEM = re.compile(r"(\s*)([-*+] |\d+\. |> )?")
+_CODE = re.compile(r"`[^`\n]+`")
+_SPACE = "\0"
 # what would mean something at the begin of a line
 _SYNTAX = re.compile(r"([-*+>#|]|\d+[.)])(\s|$)|[-=]{2,}$|:::")
 
@@ -56,7 +58,7 @@ def _broken(lines: Sequence[str]) -> list[str]:
     match = _ITEM.match(lines[0])
     assert match is not None
     head = match[0]
-    words = " ".join([lines[0][len(head) :], *lines[1:]])
+    words = _kept_whole(" ".join([lines[0][len(head) :], *lines[1:]]))
     later = head if head.endswith("> ") else " " * len(head)
     if len(lines) > 1 and not head.endswith("> "):
         later = lines[1][: len(lines[1]) - len(lines[1].lstrip())]
@@ -70,8 +72,13 @@ def _broken(lines: Sequence[str]) -> list[str]:
             break_on_hyphens=False,
         )
         if not any(_SYNTAX.match(line[len(later) :]) for line in made[1:]):
-            return made
+            return [line.replace(_SPACE, " ") for line in made]
     return list(lines)
+
+
+def _kept_whole(text: str) -> str:
+    """The text with other signs for the spaces within code, so that none of them is broken at."""
+    return _CODE.sub(lambda match: " ".join(match[0].split()).replace(" ", _SPACE), text)
 
 
 def _is_kept(lines: Sequence[str]) -> bool:
@@ -98,6 +105,7 @@ def wrapped(text: str) -> str:
 
 
 def _too_long(line: str) -> bool:
+    line = _kept_whole(line)
     return len(line) > WIDTH and " " in line[_ITEM.match(line).end() : WIDTH]  # type: ignore[union-attr]  # it matches anything
 
 

@@ -43,6 +43,11 @@ def test_no_line_begins_with_a_sign_of_markdown():
     assert all(not line.startswith(("0.", "- ")) for line in prose.wrapped(text).splitlines())
 
 
+def test_code_is_not_broken():
+    text = f"{'x' * 110} `pip install -v` {'y' * 30}"
+    assert "`pip install -v`" in prose.wrapped(text) and len(prose.wrapped(text).splitlines()) == 2
+
+
 def test_breaks_that_mean_something_stay():
     text = f"{LONG}  \nnext"
     assert prose.wrapped(text) == text

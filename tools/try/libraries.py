@@ -21,6 +21,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import textwrap
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -231,7 +232,10 @@ def table() -> str:
             kept["compared"],
         )
         rows.append(f"| {' | '.join(map(str, cells))} | {kept['date']} |")
-    rows.extend(["", *(f"- `{check}`: {why}" for check, why in known().items())])
+    rows.append("")
+    for check, why in known().items():
+        form = {"subsequent_indent": "  ", "break_on_hyphens": False}
+        rows += textwrap.wrap(f"- `{check}`: {why}", 120, **form)
     return "\n".join(rows) + "\n"
 
 
