@@ -125,7 +125,7 @@ SESSIONS = (
     row("cuda-null", "On a stand-in driver, device=\"cuda\" gives the processor's bits or refuses: every row of the op table, the demo, the GPT and the ResNet. `-- --part 0/8` for a share.",
         "python tools/cuda/standin.py {}", groups=("demo",)),
     row("same-bits", "Neither the number of threads nor the width of vectors changes a bit of any operation. `-- --parts 8` for an eighth.",
-        f"{HUNT}/same_bits.py {{}}"),
+        "python tools/hold/fused.py", f"{HUNT}/same_bits.py {{}}"),
     row("fail-at", "When any single allocation fails, MemoryError comes and nothing is lost. Operations and training steps. `-- --part 0/8` for a part.",
         f"{HUNT}/fail_at.py {{}}"),
     row("guard-pages", "Kernels touch no byte beyond their inputs, outputs and workspace. `-- --wide` for more sizes, `-- --part 0/8` for a part.",

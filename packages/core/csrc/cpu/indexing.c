@@ -3,6 +3,7 @@
 #include <complex.h>
 #include <string.h>
 #include "cpu/indexing_masks.h"
+#include "cpu/simd/complex_numbers.h"
 #include "cpu/simd/half_rows.h"
 
 #define BY_SIZE(name) {name##_u8, name##_u16, name##_u32, name##_u64, name##_u128}
@@ -295,7 +296,8 @@ static inline int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b < 
     X(min, MIN_NUMBER, PUT_SCATTER)
 #define PUT_COMPLEX(name, dtype, type, load, store) \
     PUT(add, ADD_NUMBER, name, type, load, store)   \
-    PUT(mul, MUL_NUMBER, name, type, load, store) PUT(div, DIV_NUMBER, name, type, load, store)
+    PUT(mul, cmultiply, name, type, load, store)    \
+    PUT(div, cdivide, name, type, load, store)
 INTEGERS(PUT_INTEGER)
 WIDE_FLOATS(PUT_FLOAT)
 PUT_HALF(PUT_F16)

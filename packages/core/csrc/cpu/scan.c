@@ -3,6 +3,7 @@
  * is summed a vector at a time. */
 #include "cpu/scan.h"
 #include <complex.h>
+#include "cpu/simd/complex_numbers.h"
 #include "cpu/simd/rows.h"
 
 /* The body for columns side by side, which the compiler can take several at a time, and for the
@@ -53,8 +54,8 @@ SCAN(cumsum_i64, uint64_t, uint64_t, 0, a += v)
 SCAN(product_cols_f32, float, double, 1, a *= v)
 SCAN(product_cols_f64, double, double, 1, a *= v)
 SCAN(cumprod_i64, uint64_t, uint64_t, 1, a *= v)
-SCAN(cumprod_c64, float complex, double complex, 1, a *= v)
-SCAN(cumprod_c128, double complex, double complex, 1, a *= v)
+SCAN(cumprod_c64, float complex, double complex, 1, a = cmultiply(a, v))
+SCAN(cumprod_c128, double complex, double complex, 1, a = cmultiply(a, v))
 
 /* lane i becomes JOIN of lanes 0 to i: the upper half of each pair, four, eight takes what the
  * lower half ends with */

@@ -127,3 +127,16 @@ def test_differences():
 def test_refusals(call, error, text):
     with pytest.raises(error, match=text):
         call()
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_products_of_complex_numbers_do_not_depend_on_the_layout(dtype):
+    taeda.manual_seed(3)
+    x = taeda.randn(5, 65, dtype=taeda.complex128).to(getattr(taeda, dtype))
+    rows = x.t().contiguous()
+    assert x.cumprod(0).equal(rows.cumprod(1).t()) and x.prod(0).equal(rows.prod(1))
+    wanted = x.clone()
+    for k in range(1, 5):
+        wanted[k] = wanted[k - 1] * x[k]  # one number at a time
+    exact = dtype == "complex128"  # the other is accumulated in complex128
+    assert x.cumprod(0).equal(wanted) if exact else x.cumprod(0).allclose(wanted, rtol=1e-5)

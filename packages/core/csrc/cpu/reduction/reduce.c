@@ -4,6 +4,7 @@
 #include "cpu/reduction/reduce.h"
 #include <complex.h>
 #include "cpu/reduction/norm_power.h"
+#include "cpu/simd/complex_numbers.h"
 #include "cpu/simd/half_rows.h"
 #include "cpu/simd/rows.h"
 
@@ -203,8 +204,8 @@ TD_PLAIN_COLS(count_cols, uint8_t, int64_t, 0, a += v != 0)
 TD_BLOCK(count_bool, uint8_t, int64_t, count_row, count_cols, 0, a += v != 0)
 PLAIN(norm0_f32, float, double, 0, a += v != 0)
 PLAIN(norm0_f64, double, double, 0, a += v != 0)
-PLAIN(prod_c64, float complex, double complex, 1, a *= v)
-PLAIN(prod_c128, double complex, double complex, 1, a *= v)
+PLAIN(prod_c64, float complex, double complex, 1, a = cmultiply(a, v))
+PLAIN(prod_c128, double complex, double complex, 1, a = cmultiply(a, v))
 
 /* any and all look at a block at a time and stop early. */
 #define LOOK 4096
@@ -250,7 +251,7 @@ TD_JOIN(join_add, double, a += v)
 TD_JOIN(join_mul, double, a *= v)
 TD_JOIN(join_add_int, uint64_t, a += v)
 TD_JOIN(join_mul_int, uint64_t, a *= v)
-TD_JOIN(join_mul_complex, double complex, a *= v)
+TD_JOIN(join_mul_complex, double complex, a = cmultiply(a, v))
 TD_JOIN(join_any, uint8_t, a |= v)
 TD_JOIN(join_all, uint8_t, a &= v)
 

@@ -8,8 +8,8 @@
 #define IM(z) __imag__(z)
 /* a number of two parts */
 #define CPAIR(re, im) __builtin_complex(re, im)
-/* a product that keeps infinities, as C has it */
-#define CPRODUCT(a, b) ((a) * (b))
+/* a product, as a device has it too */
+#define CPRODUCT(a, b) cmultiply(a, b)
 /* a function of the C library by the type of its argument */
 #define CPICK(x, name) _Generic((x), c64: name##f, c128: name)
 

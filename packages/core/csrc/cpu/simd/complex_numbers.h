@@ -10,8 +10,8 @@ typedef float _Complex c64;
 typedef double _Complex c128;
 
 /* A product that is rounded before it is added to: compilers that vectorise a complex product may
- * fuse the two (gcc 12 does, whatever -ffp-contract says). Rows whose speed counts are written in
- * vectors, vrow_complex.h. */
+ * fuse the two (gcc 12 does, whatever -ffp-contract says: either product of a part). Rows whose
+ * speed counts are written in vectors, vrow_complex.h. */
 #ifdef __x86_64__
 #define ROUNDED(product)                    \
     __extension__({                         \
@@ -27,7 +27,7 @@ typedef double _Complex c128;
     static inline complex_t multiply_##suffix(complex_t a, complex_t b)                            \
     {                                                                                              \
         real_t ar = __real__ a, ai = __imag__ a, br = __real__ b, bi = __imag__ b;                 \
-        return MAKE(ar * br - ROUNDED(ai * bi), ar * bi + ROUNDED(ai * br));                       \
+        return MAKE(ROUNDED(ar * br) - ROUNDED(ai * bi), ROUNDED(ar * bi) + ROUNDED(ai * br));     \
     }                                                                                              \
     static inline complex_t divide_##suffix(complex_t a, complex_t b)                              \
     {                                                                                              \

@@ -89,8 +89,8 @@ def _group_norm(
     if own:
         return made
     shape = (-1, *[1] * (rank(x) - 2))
-    scale = (None if p is None else p.reshape(shape) for p in (weight, bias))
-    return _scaled(level, made, *scale, x.dtype)
+    factor, offset = (None if p is None else p.reshape(shape) for p in (weight, bias))
+    return _scaled(level, made, factor, offset, x.dtype)
 
 
 @rule("batch_norm")
@@ -135,9 +135,9 @@ def _batch_norm(
     wide = [None if p is None else _wide(p) for p in kept]
     made = func(_wide(flat), None, None, *wide, True, *args)
     for p, new in zip(kept, wide, strict=True):
-        if p is not new:
+        if p is not None and p is not new:
             p.copy_(new)
     made = made.reshape(batch, count, channels, *value.shape[3:]).transpose(0, 1)
     shape = (-1, *[1] * (rank(x) - 2))
-    scale = (None if p is None else p.reshape(shape) for p in (weight, bias))
-    return _scaled(level, made, *scale, x.dtype)
+    factor, offset = (None if p is None else p.reshape(shape) for p in (weight, bias))
+    return _scaled(level, made, factor, offset, x.dtype)
