@@ -15,6 +15,7 @@ __all__ = [
     "TYPED_CUDA",
     "construct",
     "legacy_new",
+    "library_name",
     "set_default_tensor_type",
     "tensor_type",
 ]
@@ -140,6 +141,11 @@ def _named(text: str) -> tuple[Any, str]:
 
 #: the name before the dot in the text of a kind of tensors; see install_as_torch
 said_as = ["taeda"]
+
+
+def library_name() -> str:
+    """The word before the dot in the text of dtypes, functions and operators."""
+    return said_as[0]
 
 
 def _dtype_and_place(kind: Any) -> tuple[Any, str | None]:
