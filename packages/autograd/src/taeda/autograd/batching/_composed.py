@@ -52,7 +52,8 @@ def in_type(key: str, made: Any) -> Any:
     """
     if type(made) not in (tuple, list) or key not in _rows():
         return made
-    named = getattr(return_types, key.replace(".", "_"), None)
+    # of the module itself: a name that it lacks would be looked for elsewhere
+    named = vars(return_types).get(key.replace(".", "_"))
     if named is not None and named.n_fields == len(made):
         return named(made)
     return tuple(made)
