@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import taeda
 from taeda import Tensor
 from taeda._core_api import runtime as _core
-from taeda._core_api.calls import TRANSFORM
+from taeda._core_api.calls import FUNCTION_MODE, TRANSFORM
 from taeda._core_api.doors import call_others, is_for_others
 from taeda._core_api.layouts import check_source
 
@@ -28,6 +28,8 @@ def _tuple(value: Any) -> tuple[Any, ...]:
 
 def _kept(value: Any) -> Any:
     """The value, of a generator a tuple: it is read more than once."""
+    if value is None or isinstance(value, (Tensor, tuple, list)):
+        return value  # told without the question of an abstract class, which takes a microsecond
     return tuple(value) if isinstance(value, Iterator) else value
 
 
@@ -144,11 +146,12 @@ def backward(
     >>> x.grad
     tensor(6.)
     """
-    tensors, inputs = _kept(tensors), _kept(inputs)
-    given = (*_tuple(tensors), *(() if inputs is None else _tuple(inputs)))
-    if is_for_others(given):
-        call_others(backward, given)
-        return
+    if type(tensors) is not Tensor or inputs is not None or _core.get_layers() & FUNCTION_MODE:
+        tensors, inputs = _kept(tensors), _kept(inputs)
+        given = (*_tuple(tensors), *(() if inputs is None else _tuple(inputs)))
+        if is_for_others(given):
+            call_others(backward, given)
+            return
     wanted = None
     if _core.get_layers() & TRANSFORM:
         _function_maps.refuse_samples((tensors, grad_tensors, grad_variables, inputs))
