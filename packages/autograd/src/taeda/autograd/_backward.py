@@ -97,17 +97,10 @@ def _roots(tensors: Tensors, gradients: Any) -> tuple[tuple[Any, ...], tuple[Ten
                 f"element {number} of tensors does not require grad and does not have a grad_fn: "
                 "nothing that requires grad led to it, or it was computed under no_grad() or detach()ed"
             )
-        else:
-            _check_parts(root)
+        elif (parts := _core.parts_of(root)) is not None:
+            check_source(root, parts)  # its memory may have been written into since
         made.append(_root_gradient(root, given[number]))
     return roots, tuple(made)
-
-
-def _check_parts(root: Tensor) -> None:
-    """RuntimeError if a root of another layout than strided shares memory that was written into since."""
-    parts = _core.parts_of(root)
-    if parts is not None:
-        check_source(root, parts)
 
 
 def _for_each(roots: tuple[Any, ...], gradients: Any) -> tuple[Any, ...]:

@@ -185,10 +185,14 @@ def _with_history(cls: Any, source: Tensor) -> Any:
 
 
 def _autograd_method(name: str) -> None:
-    def call(self: Tensor, *args: Any, **kwargs: Any) -> Any:
-        from taeda.autograd import _tensor_methods  # upward: absence is explained; late: Tensor
+    found: list[Any] = []  # an import by name at each call takes half a microsecond
 
-        return getattr(_tensor_methods, name)(self, *args, **kwargs)
+    def call(self: Tensor, *args: Any, **kwargs: Any) -> Any:
+        if not found:
+            from taeda.autograd import _tensor_methods  # upward: absence is explained; late: Tensor
+
+            found.append(getattr(_tensor_methods, name))
+        return found[0](self, *args, **kwargs)
 
     explained_method(name, "taeda.autograd._tensor_methods", call)
 
