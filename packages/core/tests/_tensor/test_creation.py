@@ -226,3 +226,16 @@ def test_modes_are_asked_for_makers_and_not_for_what_these_are_made_of(make):
     assert made.dtype == taeda.float64
     ((function, args, kwargs),) = asked
     assert function is make and args == ([1.0],) and kwargs["dtype"] is taeda.float64
+
+
+@pytest.mark.parametrize("make", [taeda.tensor, taeda.as_tensor, taeda.asarray])
+@pytest.mark.parametrize(("start", "stop"), [(0, 10), (3, 7), (4, 10), (5, 5)])
+def test_part_of_a_storage_gives_the_bytes_of_that_part(make, start, stop):
+    whole = taeda.arange(10, dtype=taeda.uint8)
+    part = whole.untyped_storage()[start:stop]
+    assert make(part, dtype=taeda.uint8).tolist() == list(range(start, stop))
+    pairs = [low + 256 * (low + 1) for low in range(start, stop - 1, 2)]
+    assert make(part, dtype=taeda.int16).tolist() == pairs
+    made = make(part, dtype=taeda.uint8)
+    made.zero_()
+    assert whole.tolist() == list(range(10))

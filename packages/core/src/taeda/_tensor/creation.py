@@ -215,7 +215,8 @@ def _of_bytes(storage: Any, dtype: Any) -> Tensor:
     """The elements that a storage without a dtype has in this one: a copy."""
     kind = dtype or _core.int64
     count = storage.nbytes() // kind.itemsize
-    return _core.on_storage(storage._bytes, kind, (count,), (1,), 0).clone()
+    own = storage._bytes.clone()  # of a slice its bytes alone, which begin at an element now
+    return _core.on_storage(own, kind, (count,), (1,), 0)
 
 
 def _is_like_number(x: Any) -> bool:
