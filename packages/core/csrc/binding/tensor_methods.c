@@ -314,7 +314,6 @@ static PyObject *m_resize(PyObject *o, PyObject *sizes) /* _resize(tuple) */
     return Py_NewRef(o);
 }
 
-/* _set(source, sizes, strides, offset): become a view of the storage of `source` */
 /* Other memory is no function of what was there: gradients would go where no number came from. */
 static int check_history(PyObject *o, PyObject *source)
 {
@@ -329,6 +328,7 @@ static int check_history(PyObject *o, PyObject *source)
     return -1;
 }
 
+/* _set(source, sizes, strides, offset): become a view of the storage of `source` */
 static PyObject *m_set(PyObject *o, PyObject *args)
 {
     PyObject *source, *view;

@@ -16,7 +16,13 @@ bool td_has_tiles(void);
     (td_isa() == TD_ISA_AVX512 ? &name##_avx512 \
      : td_isa() == TD_ISA_AVX2 ? &name##_avx2   \
                                : &name##_generic)
+/* the same of kernels that multiply four pairs of bytes at once (AVX512-VNNI), which not every
+ * processor with AVX-512 does */
+#define TD_PICK_QUADS(name)                                                            \
+    (td_isa() == TD_ISA_AVX512 && !__builtin_cpu_supports("avx512vnni") ? &name##_avx2 \
+                                                                        : TD_PICK(name))
 #else
 #define TD_PICK(name) (&name##_generic)
+#define TD_PICK_QUADS(name) TD_PICK(name)
 #endif
 #endif

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import taeda
+from taeda._core_api.names import shown_name
 
-from ._names import Namespace, qualified_name, resolve, shown
+from ._names import Namespace, qualified_name, resolve
 from .node import Node
 
 if TYPE_CHECKING:
@@ -129,7 +130,7 @@ class _Writer:
         self, graph: Graph, root: str, verbose: bool, form: CodeGen, lasting: bool
     ) -> None:
         self.graph, self.root, self.verbose, self.form = graph, root, verbose, form
-        self.said = str if lasting else shown
+        self.said = str if lasting else shown_name
         self.parameters: list[str] = []
         self.globals: dict[str, Any] = {
             "taeda": taeda,

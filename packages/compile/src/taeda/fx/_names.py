@@ -11,9 +11,8 @@ import sys
 from typing import Any
 
 import taeda
-from taeda._core_api.names import library_name
 
-__all__ = ["Namespace", "qualified_name", "resolve", "shown"]
+__all__ = ["Namespace", "qualified_name", "resolve"]
 
 _RESERVED = {"taeda", "torch", "inf", "nan", "NoneType", "device", "self", "_operator"}
 _PLACES = (
@@ -120,12 +119,6 @@ def qualified_name(function: Any) -> str | None:
         if place and _found(place, name) is function:
             return f"{place}.{name}"
     return None
-
-
-def shown(name: str) -> str:
-    """A dotted name as text shows it: torch.relu for taeda.relu, where taeda goes by that name."""
-    head, dot, tail = name.partition(".")
-    return f"{library_name()}{dot}{tail}" if head == "taeda" else name
 
 
 def _found(place: str, name: str) -> Any:

@@ -206,8 +206,7 @@ class Tracer(TracerBase):
             inspect.Parameter.VAR_KEYWORD: "**",
         }
         default = () if p.default is inspect.Parameter.empty else (self.create_arg(p.default),)
-        says_nothing = p.annotation in (inspect.Parameter.empty, Any, "Any")
-        kind = None if says_nothing else p.annotation
+        kind = None if _says_nothing(p.annotation) else p.annotation
         if p.name in given and p.kind not in stars and is_tree(given[p.name]):
             return self._tree(p.name, given[p.name])
         target = stars.get(p.kind, "") + p.name
@@ -282,6 +281,13 @@ class ParameterProxy(Proxy):
 
     def numel(self) -> int:
         return self._value.numel()
+
+
+def _says_nothing(annotation: Any) -> bool:
+    """Whether a parameter may be anything. Of no other object is asked what it is equal to."""
+    if isinstance(annotation, str):
+        return annotation == "Any"
+    return annotation is inspect.Parameter.empty or annotation is Any
 
 
 def _forward_of(root: Any) -> Any:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import taeda
+from taeda._core_api.names import shown_name
 
 from ._map import map_aggregate, map_arg
 
@@ -383,10 +384,10 @@ def target_text(target: Any) -> str:
     """A function by its public name, a path as it is."""
     if isinstance(target, str):
         return target
-    from ._names import qualified_name, shown
+    from ._names import qualified_name
 
     name = qualified_name(target)
-    return shown(name) if name else repr(target)
+    return shown_name(name) if name else repr(target)
 
 
 def is_builtin(name: str) -> bool:

@@ -13,16 +13,7 @@ typedef struct job {
     td_scratch scratch;
 } job;
 
-/* Quads need more than AVX-512. */
-static const td_int8_kernels *kernels(void)
-{
-    const td_int8_kernels *picked = TD_PICK(td_int8_kernels);
-#ifdef __x86_64__
-    if (picked == &td_int8_kernels_avx512 && !__builtin_cpu_supports("avx512vnni"))
-        return &td_int8_kernels_avx2;
-#endif
-    return picked;
-}
+static const td_int8_kernels *kernels(void) { return TD_PICK_QUADS(td_int8_kernels); }
 
 bool td_multiplies_int8(void) { return kernels()->run; }
 

@@ -22,17 +22,6 @@ typedef struct job {
     td_scratch scratch;
 } job;
 
-/* Quads need more than AVX-512. */
-static const td_int8_depthwise_kernels *kernels(void)
-{
-    const td_int8_depthwise_kernels *picked = TD_PICK(td_int8_depthwise_kernels);
-#ifdef __x86_64__
-    if (picked == &td_int8_depthwise_kernels_avx512 && !__builtin_cpu_supports("avx512vnni"))
-        return &td_int8_depthwise_kernels_avx2;
-#endif
-    return picked;
-}
-
 static void point(const job *j, const td_int8_window *window, const uint8_t **to)
 {
     const td_int8_windows *g = j->g;
@@ -60,7 +49,7 @@ static void run_blocks(void *context, int64_t begin, int64_t end)
         td_int8_window at = td_int8_window_of(j->g, first);
         for (int64_t w = 0; w < m; w++, td_int8_next(j->g, &at)) point(j, &at, taps + w * j->taps);
         td_int8_taps t = {taps, m, j->flip, j->out + first * p->n * size, p->n};
-        kernels()->run(p, &t);
+        TD_PICK_QUADS(td_int8_depthwise_kernels)->run(p, &t);
     }
     td_scratch_give(&j->scratch, taps);
 }

@@ -12,16 +12,7 @@
 #define GRAIN (1 << 17) /* numbers of the matrix for a thread, at least */
 #define PANEL_NUMBERS (1 << 19) /* of float32 at a time */
 
-/* Quads need more than AVX-512. */
-static const td_packed_kernels *kernels(void)
-{
-    const td_packed_kernels *picked = TD_PICK(td_packed_kernels);
-#ifdef __x86_64__
-    if (picked == &td_packed_kernels_avx512 && !__builtin_cpu_supports("avx512vnni"))
-        return &td_packed_kernels_avx2;
-#endif
-    return picked;
-}
+static const td_packed_kernels *kernels(void) { return TD_PICK_QUADS(td_packed_kernels); }
 
 static int64_t work_bytes(const td_packed *w)
 {

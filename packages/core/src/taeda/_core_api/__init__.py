@@ -12,7 +12,7 @@ There is no other way in: `tools/packages.py check` refuses it.
     quantization how a range of numbers becomes a scale and a zero point
     table        the op table: rows, schemas, the functions behind composites
     doors        where public functions written in Python ask overrides
-    names        what the library is called in text
+    names        how text shows names of the library
     foreign      objects of PyTorch itself among the arguments of a call
     files        a file that is replaced whole or not at all, classes whose objects files hold
     sharing      memory that several processes see

@@ -1,5 +1,5 @@
-"""What the library is called in text: "torch" once `taeda.install_as_torch` was called."""
+"""How text shows names of the library: as torch's once `taeda.install_as_torch` was called."""
 
-from taeda._tensor.legacy_types import library_name
+from taeda._tensor.legacy_types import shown_name
 
-__all__ = ["library_name"]
+__all__ = ["shown_name"]

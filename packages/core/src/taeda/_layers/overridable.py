@@ -10,7 +10,7 @@ from typing import Any
 import taeda
 from taeda import Tensor, functional
 
-from .._tensor.legacy_types import library_name
+from .._tensor.legacy_types import shown_name
 
 __all__ = [
     "get_default_nowrap_functions",
@@ -158,7 +158,7 @@ def resolve_name(f: Function) -> str | None:
     if isinstance(f, str):
         return f
     name = _overridable()[1].get(f)
-    return name and f"{library_name()}.{name.removeprefix('taeda.')}"
+    return name and shown_name(name)
 
 
 @functools.cache

@@ -15,8 +15,8 @@ __all__ = [
     "TYPED_CUDA",
     "construct",
     "legacy_new",
-    "library_name",
     "set_default_tensor_type",
+    "shown_name",
     "tensor_type",
 ]
 
@@ -143,9 +143,10 @@ def _named(text: str) -> tuple[Any, str]:
 said_as = ["taeda"]
 
 
-def library_name() -> str:
-    """The word before the dot in the text of dtypes, functions and operators."""
-    return said_as[0]
+def shown_name(name: str) -> str:
+    """A dotted name as text shows it: torch.relu for taeda.relu where taeda goes by that name."""
+    head, dot, tail = name.partition(".")
+    return f"{said_as[0]}{dot}{tail}" if head == "taeda" else name
 
 
 def _dtype_and_place(kind: Any) -> tuple[Any, str | None]:

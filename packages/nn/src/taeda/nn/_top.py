@@ -85,7 +85,6 @@ def ctc_loss(
     >>> taeda.ctc_loss(log_p, taeda.tensor([[1, 2]]), (5,), (2,), reduction=1)
     tensor(0.9689)
     """
-    require_tensors("ctc_loss", log_probs=log_probs, targets=targets)
     how = _word("reduction", _REDUCTIONS, reduction)
     return _ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, how, zero_infinity)
 
