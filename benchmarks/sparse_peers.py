@@ -100,6 +100,7 @@ def cases() -> Iterator[tuple[str, Callable[[Any], Call], Callable[[Any], Call]]
 
 
 def _prepared(make: Callable[[Any], Call], lib: Any) -> Call | None:
+    """The call, made once; None where the library has none of it: its column stays empty."""
     if lib is None:
         return None
     try:

@@ -116,27 +116,9 @@ template <class F, int D> VFN void td_scan_complex(const td_scan_call &c, int64_
         ((T *)c.out)[k] = T(a.re, a.im);
     }
 }
-/* As C multiplies: a factor with an infinite part is infinite, whatever its other part is. */
-VFN double td_one_if_infinite(double x) { return copysign(isinf(x) ? 1.0 : 0.0, x); }
-VFN double td_not_nan(double x) { return x != x ? copysign(0.0, x) : x; }
-VFN bool td_is_infinite(c128 z) { return isinf(z.re) || isinf(z.im); }
-VFN c128 td_boxed(c128 z) { return c128(td_one_if_infinite(z.re), td_one_if_infinite(z.im)); }
-VFN c128 td_without_nans(c128 z) { return c128(td_not_nan(z.re), td_not_nan(z.im)); }
 struct td_running_complex_product {
     static TD_IN c128 start() { return c128(1.0, 0.0); }
-    static TD_IN c128 next(c128 a, c128 b)
-    {
-        c128 z = cmultiply(a, b);
-        if (z.re == z.re || z.im == z.im) return z;
-        bool one = td_is_infinite(a), other = td_is_infinite(b);
-        bool parts =
-            isinf(a.re * b.re) || isinf(a.im * b.im) || isinf(a.re * b.im) || isinf(a.im * b.re);
-        if (!one && !other && !parts) return z;
-        a = td_without_nans(one ? td_boxed(a) : a);
-        b = td_without_nans(other ? td_boxed(b) : b);
-        z = cmultiply(a, b);
-        return c128(INFINITY * z.re, INFINITY * z.im);
-    }
+    static TD_IN c128 next(c128 a, c128 b) { return cmultiply(a, b); }
 };
 struct td_running_complex_exponents {
     static TD_IN c128 start() { return c128(-INFINITY, 0.0); }
