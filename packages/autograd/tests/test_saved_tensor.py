@@ -87,6 +87,37 @@ def test_a_custom_function_shows_all_that_it_keeps():
     assert "_raw_saved_tensors" in dir(z.grad_fn)
 
 
+class Squared(taeda.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x
+
+    @staticmethod
+    def backward(ctx, grad):
+        return 2 * ctx.saved_tensors[0] * grad
+
+
+@pytest.mark.parametrize("hook", ["pack", "unpack"])
+def test_a_hook_of_a_custom_function_that_frees_its_graph(hook):
+    x = leaf()
+    y = Squared.apply(x)
+    (kept,) = y.grad_fn._raw_saved_tensors
+
+    def frees(t):
+        y.grad_fn._context._release()
+        return t
+
+    if hook == "pack":
+        with pytest.raises(RuntimeError, match="a second time"):
+            kept.register_hooks(frees, same)
+    else:
+        kept.register_hooks(same, frees)
+        assert kept.data.equal(x.detach())  # of what the hook was given
+    with pytest.raises(RuntimeError, match="a second time"):
+        _ = kept.data
+
+
 def test_one_pair_of_hooks():
     y = leaf().exp()
     kept = y.grad_fn._raw_saved_result

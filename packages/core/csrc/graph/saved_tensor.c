@@ -22,6 +22,15 @@ static Saved *saved_of(PyObject *o) /* borrowed */
     return capsule == Py_None ? &none : PyCapsule_GetPointer(capsule, TD_SAVED_CAPSULE);
 }
 
+/* New reference to what holds it: a hook may free the graph meanwhile. */
+static PyObject *holder_of(PyObject *o)
+{
+    const SavedTensor *p = (SavedTensor *)o;
+    return Py_NewRef(p->list && p->number < PyList_Size(p->list)
+                         ? PyList_GetItem(p->list, p->number)
+                         : (PyObject *)p->node);
+}
+
 static PyObject *raw(Node *n, PyObject *list, Py_ssize_t number)
 {
     SavedTensor *p =
@@ -63,8 +72,10 @@ static void free_raw(PyObject *o)
 
 static PyObject *raw_data(PyObject *o, void *unused)
 {
+    PyObject *holder = holder_of(o);
     Saved *s = saved_of(o);
     PyObject *kept = s ? td_unpack(((SavedTensor *)o)->node, s) : NULL;
+    Py_DECREF(holder);
     if (!kept || kept == Py_None) return kept;
     PyObject *apart = td_dispatcher.below(td_detach_function(), kept);
     Py_DECREF(kept);
@@ -80,11 +91,12 @@ static PyObject *register_hooks(PyObject *o, PyObject *args)
             PyExc_TypeError,
             "register_hooks(pack_hook, unpack_hook) takes two functions, not %S and %S",
             Py_TYPE(PyCallable_Check(pack) ? unpack : pack), Py_TYPE(unpack));
-    PyObject *held = ((SavedTensor *)o)->list; /* its capsule, whatever the hook does */
-    PyObject *capsules = held ? PyList_GetSlice(held, 0, PyList_Size(held)) : Py_NewRef(Py_None);
-    Saved *s = capsules ? saved_of(o) : NULL;
+    PyObject *holder = holder_of(o);
+    Saved *s = saved_of(o);
     int status = s ? td_saved_hooks(((SavedTensor *)o)->node, s, pack, unpack) : -1;
-    Py_XDECREF(capsules);
+    if (status == 0 && saved_of(o) != s) /* the hook freed the graph: this one refuses */
+        status = td_saved_hooks(((SavedTensor *)o)->node, saved_of(o), pack, unpack);
+    Py_DECREF(holder);
     if (status < 0) return NULL;
     Py_RETURN_NONE;
 }
