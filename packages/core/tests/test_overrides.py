@@ -129,7 +129,7 @@ QUESTIONS = {
     "data_ptr": (), "item": (),
     "tolist": (), "is_floating_point": (), "is_complex": (), "is_signed": (), "is_conj": (),
     "is_neg": (), "is_inference": (),
-    "get_device": (), "requires_grad_": (False,), "__float__": (), "__int__": (),
+    "get_device": (), "requires_grad_": (False,), "is_contiguous": (), "__float__": (), "__int__": (),
     "__bool__": (), "__len__": (),
 }  # fmt: skip
 
@@ -158,6 +158,41 @@ def test_questions_that_are_no_operators_are_asked_too(name):
     with Mode():
         getattr(plain, name)(*QUESTIONS[name])
     assert seen == [getattr(Tensor, name)] * 2
+
+
+@pytest.mark.parametrize(
+    ("function", "args"),
+    [
+        (taeda.result_type, (taeda.ones(1), 2)),
+        (taeda.promote_types, (taeda.int8, taeda.float32)),
+        (taeda.can_cast, (taeda.int8, taeda.float32)),
+    ],
+)
+def test_modes_are_asked_for_types_of_results(function, args):
+    class Mode(TorchFunctionMode):
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            return func, args
+
+    with Mode():
+        assert function(*args) == (function, args)
+    assert function(*args) in (taeda.float32, True)
+
+
+@pytest.mark.parametrize(
+    ("name", "argument"),
+    [
+        ("size", "dim"),
+        ("stride", "dim"),
+        ("is_contiguous", "memory_format"),
+        ("requires_grad_", "requires_grad"),
+    ],
+)
+def test_questions_take_one_argument_by_its_name(name, argument):
+    question = getattr(taeda.ones(2, 2), name)
+    with pytest.raises(TypeError, match=rf"{name}\(\) takes at most 1 argument \(2 given\)"):
+        question(0, 1)
+    with pytest.raises(TypeError, match=rf"keyword argument 'other'; it takes {argument}"):
+        question(other=0)
 
 
 def test_an_answer_to_bool_has_to_be_one():

@@ -53,22 +53,24 @@ static PyObject *ask(const char *op, PyObject *a, PyObject *b)
              : PyObject_CallFunction(hook, "sO", op, a);
 }
 
-/* the other side is to try, unless it is PyTorch's own tensor, which would hide why it cannot */
-static PyObject *declined(const Slot *s, PyObject *a, PyObject *b, PyObject *not_implemented)
+/* beside an operand that is no tensor, but has a __torch_function__: that one answers */
+static PyObject *ask_stranger(const char *op, PyObject *a, PyObject *b)
 {
     static PyObject *hook;
-    Py_DECREF(not_implemented);
-    if (!td_python_function(&hook, "taeda._layers.operators", "decline")) return NULL;
-    return PyObject_CallFunction(hook, "sOO", s->name, a, b);
+    if (!td_python_function(&hook, "taeda._layers.operators", "ask_stranger")) return NULL;
+    return PyObject_CallFunction(hook, "sOO", op, a, b);
 }
 
 static PyObject *binary(Slot *s, PyObject *a, PyObject *b)
 {
-    if (is_either_asked(a, b) && operand(a) && operand(b)) return ask(s->name, a, b);
+    if (is_either_asked(a, b)) {
+        if (operand(a) && operand(b)) return ask(s->name, a, b);
+        if (has_protocol(a) || has_protocol(b)) return ask_stranger(s->name, a, b);
+    }
     PyObject *made = find(s) ? td_slot_binary(s->function, s->schema, a, b) : NULL;
-    return made == Py_NotImplemented && (has_protocol(a) || has_protocol(b))
-               ? declined(s, a, b, made)
-               : made;
+    if (made != Py_NotImplemented || !(has_protocol(a) || has_protocol(b))) return made;
+    Py_DECREF(made);
+    return ask_stranger(s->name, a, b);
 }
 
 #define BINARY(c, op_name, op_text)                     \
@@ -109,6 +111,7 @@ static PyObject *slot_pow(PyObject *a, PyObject *b, PyObject *mod)
 {
     static Slot s = {"pow", "", NULL, NULL};
     PyObject *const args[] = {a, b};
+    if (has_protocol(a) || has_protocol(b)) return ask_stranger(s.name, a, b);
     if (!has_say(a) || !has_say(b)) Py_RETURN_NOTIMPLEMENTED;
     return is_either_asked(a, b) ? ask(s.name, a, b) : named(&s, 2, args);
 }
@@ -124,15 +127,27 @@ UNARY(slot_pos, "positive")
 UNARY(slot_abs, "abs")
 UNARY(slot_invert, "bitwise_not")
 
-#define INPLACE(c, op_name)                                                     \
-    static PyObject *c(PyObject *a, PyObject *b)                                \
-    {                                                                           \
-        static Slot s = {op_name, "", NULL, NULL};                              \
-        PyObject *const args[] = {a, b};                                        \
-        if (!has_say(b)) Py_RETURN_NOTIMPLEMENTED;                              \
-        return is_either_asked(a, b) ? ask(op_name, a, b) : named(&s, 2, args); \
+static PyObject *inplace(Slot *s, PyObject *a, PyObject *b)
+{
+    PyObject *const args[] = {a, b};
+    if (!has_say(b)) Py_RETURN_NOTIMPLEMENTED;
+    int by_method = is_either_asked(a, b) || (!operand(b) && has_protocol(b));
+    return by_method ? ask(s->name, a, b) : named(s, 2, args);
+}
+
+#define INPLACE(c, op_name)                        \
+    static PyObject *c(PyObject *a, PyObject *b)   \
+    {                                              \
+        static Slot s = {op_name, "", NULL, NULL}; \
+        return inplace(&s, a, b);                  \
     }
-INPLACE(slot_iadd, "add_")
+static PyObject *slot_iadd(PyObject *a, PyObject *b)
+{
+    static Slot s = {"add_", "", NULL, NULL};
+    /* Python takes what a subclass inherits as __iadd__ for a concatenation of sequences, too, and
+       would give a NotImplemented of it to the program: nobody may decline here */
+    return has_say(b) ? inplace(&s, a, b) : PyNumber_Add(a, b);
+}
 INPLACE(slot_isub, "sub_")
 INPLACE(slot_imul, "mul_")
 INPLACE(slot_idiv, "div_")
@@ -146,9 +161,7 @@ INPLACE(slot_irshift, "bitwise_right_shift_")
 static PyObject *slot_ipow(PyObject *a, PyObject *b, PyObject *mod)
 {
     static Slot s = {"pow_", "", NULL, NULL};
-    PyObject *const args[] = {a, b};
-    if (!has_say(b)) Py_RETURN_NOTIMPLEMENTED;
-    return is_either_asked(a, b) ? ask(s.name, a, b) : named(&s, 2, args);
+    return inplace(&s, a, b);
 }
 
 /* ---- beside an array of numpy: it declines what a tensor could answer, and expects us to ---- */

@@ -32,10 +32,24 @@ static PyObject *entry(const PyTensor *p, PyObject *which, const char *name, int
     TD_PY(td_wrap_dim(dim, p->t->ndim, &at));
     return PyLong_FromLongLong((strides ? p->t->strides : p->t->sizes)[at]);
 }
-static PyObject *only(PyObject *const *a, Py_ssize_t n, PyObject *kw,
-                      PyObject *otherwise) /* the one argument, by place or by name */
+/* The one argument, by place or by name, into `value`, which keeps what it is without any. */
+static int only(const char *method, const char *argument, PyObject *const *a, Py_ssize_t n,
+                PyObject *kw, PyObject **value)
 {
-    return n ? a[0] : kw && PyTuple_Size(kw) ? a[n] : otherwise;
+    Py_ssize_t named = kw ? PyTuple_Size(kw) : 0;
+    if (n + named > 1) {
+        PyErr_Format(PyExc_TypeError, "%s() takes at most 1 argument (%zd given)", method,
+                     n + named);
+        return -1;
+    }
+    PyObject *name = named ? PyTuple_GetItem(kw, 0) : NULL;
+    if (name && PyUnicode_CompareWithASCIIString(name, argument)) {
+        PyErr_Format(PyExc_TypeError, "%s() got an unexpected keyword argument '%U'; it takes %s",
+                     method, name, argument);
+        return -1;
+    }
+    if (n + named) *value = a[0];
+    return 0;
 }
 /* What a quantized tensor says of its memory: what its integers say, asked with `argument` unless
  * that is None. */
@@ -50,13 +64,15 @@ static PyObject *ask_integers(PyObject *o, const char *name, PyObject *argument)
 }
 static PyObject *m_size(PyObject *o, PyObject *const *a, Py_ssize_t n, PyObject *kw)
 {
-    PyObject *which = only(a, n, kw, Py_None);
+    PyObject *which = Py_None;
+    if (only("size", "dim", a, n, kw, &which) < 0) return NULL;
     return which == Py_None ? td_size_object(SELF->t->ndim, SELF->t->sizes)
                             : entry(SELF, which, "size", 0);
 }
 static PyObject *m_stride(PyObject *o, PyObject *const *a, Py_ssize_t n, PyObject *kw)
 {
-    PyObject *which = only(a, n, kw, Py_None);
+    PyObject *which = Py_None;
+    if (only("stride", "dim", a, n, kw, &which) < 0) return NULL;
     if (SELF->layout == TD_QUANTIZED) return ask_integers(o, "stride", which);
     if (td_has_parts(SELF)) return td_refuse_memory(o, "stride()");
     return which == Py_None ? td_dims_object(SELF->t->ndim, SELF->t->strides)
@@ -110,12 +126,11 @@ static PyObject *m_is_inference(PyObject *o, PyObject *u)
 static PyObject *m_get_device(PyObject *o, PyObject *u) { return PyLong_FromLong(-1); }
 static PyObject *m_is_view(PyObject *o, PyObject *u) { return PyBool_FromLong(SELF->base != NULL); }
 
-static PyObject *m_is_contiguous(PyObject *o, PyObject *args, PyObject *kw)
+static PyObject *m_is_contiguous(PyObject *o, PyObject *const *a, Py_ssize_t n, PyObject *kw)
 {
-    static char *names[] = {"memory_format", NULL};
     PyObject *format = NULL;
     int code = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, kw, "|O:is_contiguous", names, &format)) return NULL;
+    if (only("is_contiguous", "memory_format", a, n, kw, &format) < 0) return NULL;
     if (format && !td_memory_format_from(format, &code))
         return PyErr_Format(PyExc_TypeError,
                             "is_contiguous(): memory_format must be taeda.memory_format, not %S",
@@ -133,7 +148,9 @@ static PyObject *m_is_contiguous(PyObject *o, PyObject *args, PyObject *kw)
 
 static PyObject *m_requires_grad_(PyObject *o, PyObject *const *a, Py_ssize_t n, PyObject *kw)
 {
-    return td_set_requires_grad(o, only(a, n, kw, Py_True), NULL) < 0 ? NULL : Py_NewRef(o);
+    PyObject *yes = Py_True;
+    if (only("requires_grad_", "requires_grad", a, n, kw, &yes) < 0) return NULL;
+    return td_set_requires_grad(o, yes, NULL) < 0 ? NULL : Py_NewRef(o);
 }
 static PyObject *m_set_retains(PyObject *o, PyObject *on)
 {
@@ -380,6 +397,7 @@ ASKED(is_set_to, "is_set_to")
 ASKED_WITH(size)
 ASKED_WITH(stride)
 ASKED_WITH(requires_grad_)
+ASKED_WITH(is_contiguous)
 
 #define FAST(f) (PyCFunction)(void (*)(void)) f, METH_FASTCALL | METH_KEYWORDS
 static PyMethodDef methods[] = {
@@ -404,7 +422,7 @@ static PyMethodDef methods[] = {
      "storage_offset($self, /)\n--\n\nFirst element's place in the storage, in elements."},
     {"data_ptr", asked_data_ptr, METH_NOARGS,
      "data_ptr($self, /)\n--\n\nAddress of the first element."},
-    {"is_contiguous", (PyCFunction)(void (*)(void))m_is_contiguous, METH_VARARGS | METH_KEYWORDS,
+    {"is_contiguous", FAST(asked_is_contiguous),
      "is_contiguous($self, /, memory_format=...)\n--\n\nRow-major without gaps, or in another "
      "order of dimensions?\n\n"
      "Args:\n"

@@ -71,3 +71,20 @@ def test_a_product_of_columns_is_a_convolution(transposed):
 def test_sizes_that_do_not_fit_are_refused(call, text):
     with pytest.raises(RuntimeError, match=text):
         call()
+
+
+@pytest.mark.parametrize("pad", [0, 2])
+def test_a_convolution_along_time_is_a_sum_over_steps(pad):
+    taeda.manual_seed(0)
+    x, bias = taeda.randn(6, 2, 3, dtype=taeda.float64), taeda.randn(4, dtype=taeda.float64)
+    weight = taeda.randn(3, 3, 4, dtype=taeda.float64)
+    padded = F.pad(x, (0, 0, 0, 0, pad, pad))
+    wanted = taeda.stack(
+        [
+            sum(padded[t + k] @ weight[k] for k in range(3)) + bias
+            for t in range(padded.shape[0] - 2)
+        ]
+    )
+    taeda.testing.assert_close(F.conv_tbc(x, weight, bias, pad), wanted)
+    given = [t.requires_grad_() for t in (x, weight, bias)]
+    assert taeda.autograd.gradcheck(lambda *a: F.conv_tbc(*a, pad), given)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import taeda
 
-from .._layers.doors import require_tensors
+from .._layers.doors import asks, require_tensors
 from .._native import core as _core
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ else:
 __all__ = ["lobpcg"]
 
 
+@asks
 def lobpcg(
     A: Tensor,
     k: int | None = None,

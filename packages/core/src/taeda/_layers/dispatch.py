@@ -144,6 +144,10 @@ def _tail_above(frame: FrameType | None) -> FrameType | None:
     return found
 
 
+class Unanswered(TypeError):
+    """Everybody who was offered a call declined it."""
+
+
 def call_override(
     func: Function,
     types: Sequence[type] | None,
@@ -177,7 +181,7 @@ def call_override(
     if not asked and mode is None:
         with hidden(OVERRIDE):  # nobody is left to ask, so the gate need not come here again
             return func(*args, **kwargs)
-    raise TypeError(_nobody(func, kinds, mode))
+    raise Unanswered(_nobody(func, kinds, mode))
 
 
 def _nobody(func: Function, kinds: tuple[type, ...], mode: Any) -> str:

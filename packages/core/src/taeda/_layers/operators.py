@@ -12,10 +12,10 @@ from taeda import Tensor
 from taeda._native import core as _core
 
 from . import FUNCTION_MODE, TRANSFORM
-from .dispatch import call_override, dispatch_override
+from .dispatch import Unanswered, call_override, dispatch_override
 from .foreign import refuse
 
-__all__ = ["METHODS", "ask_operator", "decline"]
+__all__ = ["METHODS", "ask_operator", "ask_stranger"]
 
 #: by operation: the method where the tensor stands on the left, and where it stands on the right alone
 METHODS: dict[str, tuple[str, str]] = {
@@ -34,6 +34,15 @@ METHODS: dict[str, tuple[str, str]] = {
     "bitwise_right_shift_": ("__irshift__", "__irshift__"),
 }  # fmt: skip
 
+#: by operation: the method that Python tries where the operand on the left declines
+REFLECTED: dict[str, str] = {
+    "add": "__radd__", "sub": "__rsub__", "mul": "__rmul__", "div": "__rtruediv__",
+    "floor_divide": "__rfloordiv__", "remainder": "__rmod__", "pow": "__rpow__", "matmul": "__rmatmul__",
+    "bitwise_and": "__rand__", "bitwise_or": "__ror__", "bitwise_xor": "__rxor__",
+    "bitwise_left_shift": "__rlshift__", "bitwise_right_shift": "__rrshift__",
+    "eq": "__eq__", "ne": "__ne__", "lt": "__gt__", "le": "__ge__", "gt": "__lt__", "ge": "__le__",
+}  # fmt: skip
+
 
 def ask_operator(op: str, *operands: Any) -> Any:
     """The operator `op` of operands that a mode or a type has a say in."""
@@ -47,7 +56,18 @@ def ask_operator(op: str, *operands: Any) -> Any:
     return call_override(method, None, args, {}, args, below=(function, operands))
 
 
-def decline(op: str, *operands: Any) -> Any:
-    """NotImplemented: the other operand is asked. TypeError where that is a tensor of PyTorch itself."""
+def ask_stranger(op: str, *operands: Any) -> Any:
+    """The operator `op` of a tensor and an operand that is none, but has a `__torch_function__`.
+
+    NotImplemented where that declines, or cannot and has an operator of its own to try next. TypeError where
+    it is a tensor of PyTorch itself.
+    """
     refuse(_core.functions[""][op], operands)
-    return NotImplemented
+    try:
+        return ask_operator(op, *operands)
+    except Unanswered:
+        return NotImplemented
+    except TypeError:
+        if not isinstance(operands[1], Tensor) and hasattr(operands[1], REFLECTED[op]):
+            return NotImplemented
+        raise

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import taeda
-from taeda import Tensor, functional
+from taeda import Tensor
 
 from .._tensor.legacy_types import shown_name
 
@@ -39,6 +39,9 @@ _NEVER = frozenset(
     get_deterministic_debug_mode get_float32_matmul_precision get_num_interop_threads
     is_deterministic_algorithms_warn_only_enabled is_warn_always_enabled
     set_deterministic_debug_mode set_float32_matmul_precision set_flush_denormal
+    get_file_path init_num_threads install_as_torch is_vulkan_available set_default_tensor_type
+    is_anomaly_check_nan_enabled is_anomaly_enabled set_anomaly_enabled sparse_bsc_tensor
+    sparse_bsr_tensor sparse_compressed_tensor sparse_coo_tensor sparse_csc_tensor sparse_csr_tensor
     bartlett_window blackman_window hamming_window hann_window kaiser_window fftfreq rfftfreq
     calculate_gain warn asks broadcast_shapes
     set_num_interop_threads set_warn_always use_deterministic_algorithms compiled_with_cxx11_abi
@@ -121,8 +124,15 @@ def _places() -> list[tuple[Any, str]]:
 
 
 def _lazy(place: Any) -> list[str]:
-    """Names of the root that are fetched from `taeda.functional` at the first use."""
-    return [n for n in functional.__all__ if hasattr(place, n)] if place is taeda else []
+    """Names of the root that are fetched from other modules and packages at the first use."""
+    return [name for name in dir(place) if _is_there(place, name)] if place is taeda else []
+
+
+def _is_there(place: Any, name: str) -> bool:
+    try:
+        return hasattr(place, name)
+    except ImportError:  # its package is not installed
+        return False
 
 
 def _overridable_at(place: Any, name: str) -> Function | None:

@@ -84,6 +84,14 @@ def _asked(function: Any, input: Any, answer: Any) -> Any:
     return ask_of(function, input, answer)
 
 
+def _asked_of(function: Any, first: Any, second: Any, answer: Any) -> Any:
+    from ..overrides import handle_torch_function, has_torch_function_variadic  # late: as above
+
+    if has_torch_function_variadic(first, second):
+        return handle_torch_function(function, (first, second), first, second)
+    return answer(first, second)
+
+
 def _tensor(input: Tensor, asked: str) -> Tensor:
     if not isinstance(input, Tensor):
         raise TypeError(
@@ -206,6 +214,8 @@ def promote_types(type1: dtype, type2: dtype) -> dtype:
     >>> taeda.promote_types(taeda.int32, taeda.float16)
     taeda.float16
     """
+    if watched:
+        return _asked_of(promote_types, type1, type2, _core.promote)
     return _core.promote(type1, type2)
 
 
@@ -220,6 +230,8 @@ def result_type(tensor1: Any, tensor2: Any) -> dtype:
     >>> taeda.result_type(taeda.ones(1, dtype=taeda.float16), taeda.ones(1))
     taeda.float32
     """
+    if watched or type(tensor1) not in exact or type(tensor2) not in exact:
+        return _asked_of(result_type, tensor1, tensor2, _core.result_type)
     return _core.result_type(tensor1, tensor2)
 
 
@@ -233,6 +245,8 @@ def can_cast(from_: dtype, to: dtype) -> bool:
     >>> taeda.can_cast(taeda.int32, taeda.float32), taeda.can_cast(taeda.float32, taeda.int32)
     (True, False)
     """
+    if watched:
+        return _asked_of(can_cast, from_, to, _core.can_cast)
     return _core.can_cast(from_, to)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from .._layers.doors import require_tensors
+from .._layers.doors import asks, require_tensors
 from .._native import core as _core
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ __all__ = [
 ]  # fmt: skip
 
 
+@asks
 def detach_(input: Tensor) -> Tensor:
     """`input.detach_()`: out of the graph, in place.
 
@@ -34,6 +35,7 @@ def detach_(input: Tensor) -> Tensor:
     return input.detach_()
 
 
+@asks
 def get_device(input: Tensor) -> int:
     """The number of the tensor's device; -1 on the cpu.
 
@@ -47,6 +49,7 @@ def get_device(input: Tensor) -> int:
     return input.get_device()
 
 
+@asks
 def is_same_size(input: Tensor, other: Tensor) -> bool:
     """Whether the shapes are the same.
 
@@ -61,6 +64,7 @@ def is_same_size(input: Tensor, other: Tensor) -> bool:
     return input.shape == other.shape
 
 
+@asks
 def is_distributed(input: Tensor) -> bool:
     """False: a plain tensor lies in one process.
 
@@ -103,6 +107,7 @@ def get_file_path(*parts: str) -> str:
     return os.path.join(root, *parts)
 
 
+@asks
 def to_dlpack(tensor: Tensor) -> Any:
     """A DLPack capsule on the tensor's memory.
 

@@ -11,9 +11,16 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
-from taeda._core_api.doors import require_tensors
+from taeda._core_api.doors import asks, require_tensors
 
-from .functional import affine_grid, cosine_similarity, grid_sample, pairwise_distance, pdist
+from .functional import (
+    affine_grid,
+    conv_tbc,
+    cosine_similarity,
+    grid_sample,
+    pairwise_distance,
+    pdist,
+)
 from .functional import ctc_loss as _ctc_loss
 from .functional._dropout import _alpha_dropout, _check, _feature_dropout
 from .functional._embedding import _bag_of_each, _shorten_rows
@@ -55,6 +62,7 @@ def _word(name: str, words: tuple[str, ...], number: int) -> str:
     raise ValueError(f"{name} is one of {known}; got {number!r}")
 
 
+@asks
 def ctc_loss(
     log_probs: Tensor,
     targets: Tensor,
@@ -92,6 +100,7 @@ def ctc_loss(
 # ---- tables ----
 
 
+@asks
 def embedding_bag(
     weight: Tensor,
     indices: Tensor,
@@ -181,6 +190,7 @@ def _sources(weight: Tensor, indices: Tensor, bag: Tensor, kept: Tensor, count: 
     return taeda.cat([indices, indices.new_full((1,), -1)])[first]
 
 
+@asks
 def embedding_renorm_(weight: Tensor, indices: Tensor, max_norm: float, norm_type: float) -> Tensor:
     """Shorten those rows of `weight` that `indices` name to a norm of at most `max_norm`, in place.
 
@@ -203,6 +213,7 @@ def embedding_renorm_(weight: Tensor, indices: Tensor, max_norm: float, norm_typ
 # ---- dropout ----
 
 
+@asks
 def alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
     """`nn.functional.alpha_dropout`: what is dropped takes selu's limit, and mean and variance stay.
 
@@ -219,6 +230,7 @@ def alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
     return _alpha(input, p, train, False, False)
 
 
+@asks
 def alpha_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
     """`alpha_dropout` in place: the input is written and returned.
 
@@ -235,6 +247,7 @@ def alpha_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
     return _alpha(input, p, train, True, False)
 
 
+@asks
 def feature_alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
     """`nn.functional.feature_alpha_dropout`: `alpha_dropout` of whole channels.
 
@@ -251,6 +264,7 @@ def feature_alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
     return _alpha(input, p, train, False, True)
 
 
+@asks
 def feature_alpha_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
     """`feature_alpha_dropout` in place: the input is written and returned.
 
@@ -281,6 +295,7 @@ def _check_channels(input: Tensor, wanted: bool) -> None:
         )
 
 
+@asks
 def feature_dropout(input: Tensor, p: float, train: bool) -> Tensor:
     """Zero whole channels of (N, C, ...) with probability `p`, and scale the rest by 1 / (1 - p).
 
@@ -298,6 +313,7 @@ def feature_dropout(input: Tensor, p: float, train: bool) -> Tensor:
     return _feature_dropout(input, p, train, False)
 
 
+@asks
 def feature_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
     """`feature_dropout` in place: the input is written and returned.
 
@@ -319,6 +335,7 @@ def feature_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
 # ---- sampling ----
 
 
+@asks
 def grid_sampler(
     input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
 ) -> Tensor:
@@ -359,7 +376,7 @@ def _of_rank(name: str, rank: int, doc: str) -> Any:
 
     sampler.__name__ = sampler.__qualname__ = name
     sampler.__doc__ = doc
-    return sampler
+    return asks(sampler)
 
 
 grid_sampler_2d = _of_rank(
@@ -404,6 +421,7 @@ tensor([[[[[3.5000]]]]])
 )
 
 
+@asks
 def affine_grid_generator(theta: Tensor, size: Sequence[int], align_corners: bool) -> Tensor:
     """`nn.functional.affine_grid`: the places from which an affine map takes each element of an image.
 
@@ -426,6 +444,7 @@ def affine_grid_generator(theta: Tensor, size: Sequence[int], align_corners: boo
 # ---- weights ----
 
 
+@asks
 def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor:
     """The `pow`-norm over every dimension but `dim`, kept at size 1; dim -1 means the norm of all,
     as one number.
@@ -445,24 +464,3 @@ def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor:
         return taeda.linalg.vector_norm(v, pow)
     others = all_but(v, dim)
     return taeda.linalg.vector_norm(v, pow, others, keepdim=True) if others else v.abs()
-
-
-def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tensor:
-    """A convolution along time of (T, N, C_in) by weights (K, C_in, C_out): (T + 2 pad - K + 1, N, C_out).
-
-    Args:
-        input: sequences of shape (T, N, C_in), a float tensor. RuntimeError for another number of
-            dimensions, here and below
-        weight: the kernel, of shape (K, C_in, C_out) and the dtype of input
-        bias: what is added to each output channel, of shape (C_out,)
-        pad: how many steps of zeros stand at both ends, at least 0 (default: 0)
-
-    >>> taeda.conv_tbc(taeda.ones(5, 1, 2), taeda.ones(3, 2, 4), taeda.zeros(4)).shape
-    taeda.Size([3, 1, 4])
-    """
-    require_tensors("conv_tbc", input=input, weight=weight, bias=bias)
-    for name, tensor, rank in (("input", input, 3), ("weight", weight, 3), ("bias", bias, 1)):
-        if tensor.dim() != rank:
-            raise RuntimeError(f"conv_tbc: {name} has {tensor.dim()} dimensions, wanted {rank}")
-    made = taeda.conv1d(input.permute(1, 2, 0), weight.permute(2, 1, 0), bias, padding=pad)
-    return made.permute(2, 0, 1)

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from taeda import Tensor
+from taeda._core_api.doors import asks
 
 from .functional import linear
 from .modules._recurrence import (
@@ -35,6 +36,7 @@ __all__ = [
 ]
 
 
+@asks
 def lstm(
     input: Tensor,
     hx: Sequence[Tensor] | Tensor,
@@ -148,7 +150,7 @@ def _single(name: str, mode: str) -> Any:
     >>> y.shape
     taeda.Size([5, 1, 3])
     """
-    return layers
+    return asks(layers)
 
 
 gru = _single("gru", "GRU")
@@ -205,6 +207,7 @@ def _cell(step: Step, input: Tensor, states: States, w: Weights) -> States:
     return step(linear(input, w.input, w.input_bias), states, w)
 
 
+@asks
 def lstm_cell(
     input: Tensor,
     hx: Sequence[Tensor],
@@ -278,7 +281,7 @@ def _single_cell(name: str, step: Step) -> Any:
     >>> taeda.{name}(x, h, taeda.zeros({size}, 2), taeda.zeros({size}, 2))
     tensor([[0., 0.]])
     """
-    return cell
+    return asks(cell)
 
 
 gru_cell = _single_cell("gru_cell", gru_step)

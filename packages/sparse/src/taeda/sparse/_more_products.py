@@ -6,7 +6,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
-from taeda._core_api.doors import require_tensors
+from taeda._core_api.doors import asks, require_tensors
 from taeda.autograd import Function
 
 from ._compressed import Compressed
@@ -25,6 +25,7 @@ def _require_matrices(name: str, sparse: Tensor, strided: Tensor) -> None:
         )
 
 
+@asks
 def hspmm(mat1: Tensor, mat2: Tensor) -> Tensor:
     """The product of a sparse and a strided matrix, with one sparse dimension: the rows that have entries.
 
@@ -46,6 +47,7 @@ def hspmm(mat1: Tensor, mat2: Tensor) -> Tensor:
     return built(Coo(rows.unsqueeze(0), values.detach(), True), values, made.shape)
 
 
+@asks
 def smm(input: Tensor, mat: Tensor) -> Tensor:
     """The product of a sparse matrix `input` and a strided matrix `mat` as a sparse one, by coordinates: all
     elements of the rows that have entries.
@@ -70,6 +72,7 @@ def smm(input: Tensor, mat: Tensor) -> Tensor:
     return built(Coo(taeda.stack([rows, along]), flat.detach(), True), flat, size)
 
 
+@asks
 def sspaddmm(
     input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: float = 1
 ) -> Tensor:

@@ -6,13 +6,14 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
-from taeda._core_api.doors import tail
+from taeda._core_api.doors import asks, require_tensors, tail
 from taeda._core_api.operators import nn as _nn
 
 __all__ = [
     "conv1d",
     "conv2d",
     "conv3d",
+    "conv_tbc",
     "conv_transpose1d",
     "conv_transpose2d",
     "conv_transpose3d",
@@ -26,6 +27,28 @@ conv3d = taeda.conv3d
 conv_transpose1d = taeda.conv_transpose1d
 conv_transpose2d = taeda.conv_transpose2d
 conv_transpose3d = taeda.conv_transpose3d
+
+
+@asks
+def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tensor:
+    """A convolution along time of (T, N, C_in) by weights (K, C_in, C_out): (T + 2 pad - K + 1, N, C_out).
+
+    Args:
+        input: sequences of shape (T, N, C_in), a float tensor. RuntimeError for another number of
+            dimensions, here and below
+        weight: the kernel, of shape (K, C_in, C_out) and the dtype of input
+        bias: what is added to each output channel, of shape (C_out,)
+        pad: how many steps of zeros stand at both ends, at least 0 (default: 0)
+
+    >>> conv_tbc(taeda.ones(5, 1, 2), taeda.ones(3, 2, 4), taeda.zeros(4)).shape
+    taeda.Size([3, 1, 4])
+    """
+    require_tensors("conv_tbc", input=input, weight=weight, bias=bias)
+    for name, tensor, rank in (("input", input, 3), ("weight", weight, 3), ("bias", bias, 1)):
+        if tensor.dim() != rank:
+            raise RuntimeError(f"conv_tbc: {name} has {tensor.dim()} dimensions, wanted {rank}")
+    made = taeda.conv1d(input.permute(1, 2, 0), weight.permute(2, 1, 0), bias, padding=pad)
+    return made.permute(2, 0, 1)
 
 
 @tail
