@@ -38,7 +38,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import packages
 
 ROOT = packages.ROOT
-LIBRARIES = ["taeda/__init__.abi3.so", "taeda/_native/_core.abi3.so"]
+#: what is compiled in a wheel, by its name; in others nothing is
+LIBRARIES = {
+    "taeda_core": ["taeda/__init__.abi3.so", "taeda/_native/_core.abi3.so"],
+    "taeda_vision_ops": ["taeda/vision_ops/lib/kernels.so"],
+}
 EXTENSIONS = Path("packages/core/tests/extensions")
 OTHERS = ("PYTHONPATH", "VIRTUAL_ENV", "TAEDA_NATIVE")  # would bring what is not installed
 DATE_OF_FILES = "1580601600"  # in archives, as hatchling has it
@@ -163,7 +167,7 @@ def contents(folder: Path) -> Iterator[str]:
             if is_test or name.endswith((".pyc", ".o", ".orig")):
                 yield f"{wheel.name} holds {name}, which is not for users"
         libraries = [name for name in inside if name.endswith(".so")]
-        if sorted(libraries) != (LIBRARIES if "taeda_core-" in wheel.name else []):
+        if sorted(libraries) != LIBRARIES.get(wheel.name.partition("-")[0], []):
             yield f"{wheel.name} holds the libraries {libraries}"
         pure = inside and "taeda_core-" not in wheel.name
         if pure and not any(name.endswith("py.typed") for name in inside):

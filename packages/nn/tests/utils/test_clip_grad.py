@@ -34,6 +34,7 @@ def test_small_gradients_stay():
     params = parameters([0.3, 0.4])
     utils.clip_grad_norm_(params, 1.0)
     assert params[0].grad.tolist() == pytest.approx([0.3, 0.4])
+    assert params[0].grad._version == 1  # as of a write, whatever the norm is
 
 
 def test_one_tensor_a_generator_and_none():

@@ -347,3 +347,33 @@ def test_what_a_backend_raises_itself_comes_out_and_nothing_is_changed():
     assert x.equal(kept)
     assert x._version == version
     assert taeda.get_rng_state().equal(generator)
+
+
+class Cubed(taeda.autograd.Function):
+    @staticmethod
+    def forward(ctx, t):
+        ctx.save_for_backward(t)
+        return t * t * t
+
+    @staticmethod
+    def backward(ctx, g):
+        (t,) = ctx.saved_tensors
+        return g * t * t * 4  # not what its forward says
+
+
+@pytest.mark.parametrize(
+    ("program", "reason"),
+    [
+        (lambda x: Cubed.apply(x) + 0, "an autograd.Function has the derivative"),
+        (lambda x: Cubed.apply(x) + x, "other results or gradients"),
+    ],
+)
+def test_a_graph_that_loses_the_derivative_of_a_function_is_not_used(program, reason):
+    compiled = taeda.compile(program, backend=Kept())
+    for _ in range(4):
+        x = taeda.randn(3, requires_grad=True)
+        (found,) = taeda.autograd.grad(compiled(x).sum(), x)
+        (expected,) = taeda.autograd.grad(program(x).sum(), x)
+        assert found.equal(expected)
+    (said,) = compiled.__taeda_compiled__.reasons
+    assert reason in said

@@ -192,6 +192,10 @@ class Trace:
         own = {*self.plan.grown_outputs.values(), *self.plan.consumed_outputs}
         if any(v.requires_grad for n, v in enumerate(made) if n not in own):
             raise RuntimeError("autograd would record what the program hides from it")
+        if self.backward is not None and not all(v.requires_grad for v in grown):
+            raise RuntimeError(
+                "an autograd.Function has the derivative, and the graph only its forward"
+            )
         found = None
         if self.backward is not None:
             wanted = [stand_ins[n] for n in self.backward.inputs]

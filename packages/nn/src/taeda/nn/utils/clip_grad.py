@@ -154,8 +154,11 @@ def _scale(grads: list[Tensor], max_norm: float, total: Tensor, foreach: bool | 
             is_recorded() and _is_alike(grads, factor)
         ):
             number = float(factor)
-            if number != 1.0:  # within the limit there is nothing to write
+            if number != 1.0:
                 taeda._flat_number_(grads, number, "mul")
+                return
+            for grad in grads:  # within the limit there is nothing to write: it counts as written
+                grad._bump_version()
             return
         for grad in grads:
             grad.mul_(factor.to(grad.device))
