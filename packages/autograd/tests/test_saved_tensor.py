@@ -1,4 +1,4 @@
-"""`node._raw_saved_self`: hooks on one tensor that a node keeps."""
+"""Saved tensors: `node._raw_saved_self`, and what the hooks of a context are given."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ def test_a_hook_that_frees_the_graph_or_sets_hooks_itself():
     y = x.exp()
     kept = y.grad_fn._raw_saved_result
     with pytest.raises(RuntimeError, match="a second time"):
-        kept.register_hooks(lambda t: y.sum().backward() or t, same)
+        kept.register_hooks(lambda t: y.backward(taeda.ones_like(y)) or t, same)
     assert x.grad.equal(x.detach().exp())
     y = x.exp()
     kept = y.grad_fn._raw_saved_result
@@ -207,3 +207,71 @@ def test_no_cycle_stays():
     del y
     gc.collect()
     assert dead() is None
+
+
+class Tagged(taeda.Tensor):
+    """A subclass as programs write them."""
+
+
+def given_to_pack(function):
+    """The result, and what a pack hook is given, with the grad mode that it sees."""
+    seen = []
+
+    def pack(t):
+        seen.append((t, t.requires_grad, t.grad_fn is not None, taeda.is_grad_enabled()))
+        return t
+
+    with taeda.autograd.graph.saved_tensors_hooks(pack, same):
+        made = function()
+    return made, seen
+
+
+@pytest.mark.parametrize("make", [leaf, lambda: leaf().as_subclass(Tagged)])
+def test_hooks_of_a_context_are_given_the_very_tensors(make):
+    x = make()
+    y = x * 2
+    made, seen = given_to_pack(lambda: y.exp())
+    ((t, *rest),) = seen
+    assert rest == [True, True, False]
+    assert t is made or type(made) is Tagged  # which the call makes of it afterwards
+    made, seen = given_to_pack(lambda: y * x)
+    assert {id(t) for t, *_ in seen} == {id(x), id(y)}
+    assert all(wants and not records for _, wants, _, records in seen)
+    expected = taeda.autograd.grad((x * 2 * x).sum(), x)[0]
+    assert taeda.autograd.grad(made.sum(), x)[0].equal(expected)
+
+
+def test_a_hook_can_leave_parameters_alone():
+    nn = pytest.importorskip("taeda.nn")
+    layer = nn.Linear(3, 2)
+    _, seen = given_to_pack(lambda: layer(taeda.ones(1, 3, requires_grad=True)))
+    assert any(t is layer.weight for t, *_ in seen)
+
+
+def test_hooks_of_functions_are_given_what_was_saved():
+    class Doubled(taeda.autograd.Function):
+        @staticmethod
+        def forward(ctx, t):
+            made = t * 2
+            ctx.save_for_backward(t, made)
+            return made
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * 2
+
+    x = leaf()
+    made, seen = given_to_pack(lambda: Doubled.apply(x))
+    assert [t is one for (t, *_), one in zip(seen, (x, made), strict=True)] == [True, True]
+
+
+def test_a_hook_that_gives_its_argument_back_leaves_no_circle():
+    gc.disable()
+    try:
+        made, seen = given_to_pack(lambda: leaf().exp())
+        gone = weakref.ref(made)
+        seen.clear()
+        del made
+        assert gone() is None
+    finally:
+        gc.enable()

@@ -43,19 +43,24 @@ static PyObject *wrap_alias(const td_tensor *t)
     return td_wrap(alias);
 }
 
-/* What a pack hook makes of the tensor; NULL with an exception. The hook may do anything: leave the
- * context that it is of, or free the graph. */
-static PyObject *packed_by(const Saved *s, PyObject *hook)
+/* The tensor outside the graph, for a hook that comes later or keeps what it was given. */
+static PyObject *apart_of(const Saved *s)
+{
+    return s->packed ? td_dispatcher.below(td_detach_function(), s->packed) : wrap_alias(s->t);
+}
+
+/* What a pack hook makes of `argument`, which it does not record; NULL with an exception. The hook
+ * may do anything: leave the context that it is of, or free the graph. */
+static PyObject *packed_by(const Saved *s, PyObject *hook, PyObject *argument)
 {
     td_tensor *seen;
     TD_PY(td_tensor_alias(&seen, s->t));
-    uint32_t before = td_version_of(seen);
-    PyObject *argument =
-        s->packed ? td_dispatcher.below(td_detach_function(), s->packed) : wrap_alias(s->t);
+    uint32_t before = td_version_of(seen), grad_mode = td_here.grad_mode;
     Py_INCREF(hook);
-    PyObject *made = argument ? PyObject_CallFunctionObjArgs(hook, argument, NULL) : NULL;
+    td_here.grad_mode = 0;
+    PyObject *made = PyObject_CallFunctionObjArgs(hook, argument, NULL);
+    td_here.grad_mode = grad_mode;
     Py_DECREF(hook);
-    Py_XDECREF(argument);
     if (made && td_version_of(seen) != before) {
         PyErr_SetString(PyExc_RuntimeError,
                         "A saved tensor pack hook is modifying its input in place. Hooks must not "
@@ -79,11 +84,17 @@ static int replace(Saved *s, PyObject *made, PyObject *unpack)
     return 0;
 }
 
-static int pack(Saved *s)
+/* The hook is given the very tensor, with its history: hooks ask whether it is a parameter. What it
+ * gives back unchanged is kept without the history, which may hold this very node. */
+static int pack(Saved *s, PyTensor *p)
 {
     PyObject *unpack = Py_XNewRef(td_here.unpack_hook); /* now: the hook may leave its context */
-    PyObject *made = packed_by(s, td_here.pack_hook);
+    int is_copy = s->t->storage != p->t->storage;
+    PyObject *argument = is_copy ? apart_of(s) : Py_NewRef((PyObject *)p);
+    PyObject *made = argument ? packed_by(s, td_here.pack_hook, argument) : NULL;
+    if (made == (PyObject *)p && !s->leaf) Py_SETREF(made, apart_of(s));
     int status = made ? replace(s, made, unpack) : -1;
+    Py_XDECREF(argument);
     Py_XDECREF(unpack);
     return status;
 }
@@ -110,7 +121,7 @@ static int keep_handle(Saved *s, PyTensor *p, td_tensor *t,
     if (td_dual_level &&
         td_save_tangent(s, p, td_here.pack_hook || t->storage != p->t->storage) < 0)
         return -1;
-    return td_here.pack_hook ? pack(s) : 0;
+    return td_here.pack_hook ? pack(s, p) : 0;
 }
 
 static int save_clone(Saved *s, PyTensor *p)
@@ -303,7 +314,8 @@ static int takes_hooks(const Node *n, const Saved *s)
 int td_saved_hooks(const Node *n, Saved *s, PyObject *hook, PyObject *unpack)
 {
     if (takes_hooks(n, s) < 0) return -1;
-    PyObject *made = packed_by(s, hook);
+    PyObject *argument = apart_of(s), *made = argument ? packed_by(s, hook, argument) : NULL;
+    Py_XDECREF(argument);
     if (!made) return -1;
     if (takes_hooks(n, s) < 0) return Py_DECREF(made), -1; /* the hook may have freed the graph */
     return replace(s, made, unpack);

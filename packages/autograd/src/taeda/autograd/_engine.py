@@ -212,8 +212,10 @@ def post(node: Any, gradients: tuple[Any, ...], came: tuple[Any, ...]) -> tuple[
 def post_accumulate(node: Any, gradients: tuple[Any, ...], leaf: Tensor) -> tuple[Any, ...]:
     """Hooks of a leaf after its .grad was written."""
     for hook in list(node._hooks["post_accumulate"].values()):
-        if hook(leaf) is not None:
-            raise RuntimeError("Tensor post accumulate grad hooks should return None.")
+        result = hook(leaf)  # a tensor is what in-place operations give back: left aside
+        if not (result is None or isinstance(result, Tensor)):
+            kind = type(result).__name__
+            raise TypeError(f"a hook of register_post_accumulate_grad_hook gives None, not {kind}")
     return gradients
 
 

@@ -79,7 +79,9 @@ def increment_version(tensor: Tensor | Sequence[Tensor]) -> None:
 class saved_tensors_hooks:
     """Context: `pack(tensor)` decides what is kept for backward, `unpack(packed)` gives the tensor back.
 
-    Thread-local; of nested pairs the innermost holds.
+    Thread-local; of nested pairs the innermost holds. `pack` is given the very tensor, a parameter as one,
+    a result with its `grad_fn`; what it computes is not recorded. To hand a result back in a container keeps
+    the graph until the garbage collector finds it: give `tensor.detach()`.
 
     >>> kept = []
     >>> x = taeda.tensor([3.0], requires_grad=True)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from pkgutil import extend_path
 from typing import TYPE_CHECKING
 
-__path__ = extend_path(__path__, __name__)  # taeda-distributed brings `parallel`
+__path__ = extend_path(__path__, __name__)  # others bring `parallel`, `quantized`
 
 from taeda._core_api import lazy_attributes
 

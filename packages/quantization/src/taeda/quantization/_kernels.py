@@ -259,6 +259,16 @@ def _spread(x: Quantized, stride: Sequence[int], more: Sequence[int]) -> Quantiz
     return x.like(wide)
 
 
+def _cut(x: Quantized, ends: Sequence[int]) -> Quantized:
+    """Without so many numbers at both ends of each spatial dimension."""
+    if not any(ends):
+        return x
+    kept = tuple(
+        slice(n, max(n, size - n)) for n, size in zip(ends, x.integers.shape[2:], strict=True)
+    )
+    return x.like(x.integers[(..., *kept)])
+
+
 def transposed_convolution(
     x: Tensor,
     weight: Tensor,
@@ -279,12 +289,9 @@ def transposed_convolution(
     rank, size = integers.dim() - 2, integers.shape[2:]
     _check_groups(integers.shape[0], groups)
     _check_channels(own, integers.shape[0], rank)
-    inner = [d * (n - 1) - p for n, d, p in zip(size, dilation, padding, strict=True)]
-    if min(inner) < 0:
-        raise NotImplementedError(
-            f"a transposed convolution on integers with padding {tuple(padding)} beyond its window "
-            f"{tuple(size)}"
-        )
+    around = [d * (n - 1) - p for n, d, p in zip(size, dilation, padding, strict=True)]
+    spread = _cut(_spread(own, stride, output_padding), [max(-n, 0) for n in around])
+    inner = [max(n, 0) for n in around]
     packed = _conv_matrix(
         factor,
         groups,
@@ -293,7 +300,7 @@ def transposed_convolution(
         "transposed",
     )
     return _convolved(
-        _spread(own, stride, output_padding),
+        spread,
         packed,
         bias,
         size,

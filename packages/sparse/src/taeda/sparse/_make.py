@@ -29,10 +29,10 @@ def given(data: Any, dtype: Any, device: Any, name: str = "values") -> Tensor:
 
 def index_tensor(data: Any, name: str, wanted: Any, device: Any) -> Tensor:
     found = given(data, None, device, name)
-    if isinstance(data, Tensor) and found.dtype not in _INDICES:
-        raise RuntimeError(f"{name} must be an int tensor type, but got {found.dtype}")
-    if not isinstance(data, Tensor) and found.dtype not in _INDICES and found.numel():
-        raise RuntimeError(f"{name} must be integers, but got {found.dtype}")
+    # a tensor without elements is often one of floats
+    if found.dtype not in _INDICES and found.numel():
+        wants = "an int tensor type" if isinstance(data, Tensor) else "integers"
+        raise RuntimeError(f"{name} must be {wants}, but got {found.dtype}")
     return (found if found.dtype is wanted else found.to(wanted)).detach()
 
 

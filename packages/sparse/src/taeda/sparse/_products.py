@@ -18,13 +18,14 @@ __all__ = ["addmm", "mm", "mv", "product"]
 _KERNEL = (taeda.float32, taeda.float64)
 _SHORT = (taeda.float16, taeda.bfloat16)
 _REDUCTIONS = ("sum", "mean", "amax", "amin")
+_OTHER_WORDS = {"max": "amax", "min": "amin"}
 
 
 def mm(mat1: Tensor, mat2: Tensor, reduce: str | None = None) -> Tensor:
     """The product of two matrices, at least one of them sparse.
 
     Both get gradients: a sparse one a sparse gradient, at the places that it has. With `reduce` ("sum",
-    "mean", "amax" or "amin") the products of a row are reduced in that way.
+    "mean", "amax" or "amin", or "max" and "min" for these) the products of a row are reduced in that way.
 
     Args:
         mat1: a matrix (n x m).
@@ -192,6 +193,8 @@ def _reduced(a: Tensor, b: Tensor, reduce: str) -> Tensor:
     """For each row of sparse `a`, the sum, mean, largest or least of its entries times rows of `b`; 0 for a
     row without an entry.
     """
+    if isinstance(reduce, str):
+        reduce = _OTHER_WORDS.get(reduce, reduce)
     if reduce not in _REDUCTIONS:
         kind = RuntimeError if isinstance(reduce, str) else TypeError
         raise kind(f"sparse.mm: reduce must be one of {', '.join(_REDUCTIONS)}, but got {reduce!r}")
