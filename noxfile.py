@@ -10,7 +10,6 @@ commands one after the other is a row of `SESSIONS`; the others are functions be
 from __future__ import annotations
 
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -22,6 +21,7 @@ from sessions import (  # noqa: E402
     DEVICES,
     NAMES,
     PYTHONS,
+    check_lists,
     declare,
     groups,
     install,
@@ -29,6 +29,8 @@ from sessions import (  # noqa: E402
     oracle,
     row,
     sanitized,
+    skip_unless,
+    taken,
     tests_on,
 )
 
@@ -141,7 +143,7 @@ SESSIONS = (
     row("loader", "Epochs, first batches, errors of lost workers, and hangs of loaders made amid threads. `-- --cycles 1000` for more.",
         "python benchmarks/loader.py {}", f"{HUNT}/stress_loader.py --seed {{time}}", beside_torch=True),
     row("first-use", "Eight threads of a fresh process use anything at all for the first time. `-- --processes 5` for less than 25 of each.",
-        f"{HUNT}/first_use.py {{}}", beside_torch=True),
+        f"{HUNT}/first_use.py {{}}"),
     row("names", "Names of torch that 70 public libraries use exist, or a list says why not. Downloads their wheels.",
         "python tools/try/names_used.py --get {tmp}/libraries {}", beside_torch=True),
     row("torch-sources", "CPU sources of ten public extension projects compile unchanged through the headers of torch's names. Downloads their sdists.",
@@ -234,12 +236,12 @@ def parity(session: nox.Session) -> None:
     `-- --full` for every case.
     """
     oracle(session)
-    full = "--full" in session.posargs
-    rest = [word for word in session.posargs if word != "--full"]
+    full, rest = taken(session.posargs, "--full")
     folders = [str(path.relative_to(ROOT)) for path in sorted(ROOT.glob("packages/*/tests_parity"))]
     env = {"TAEDA_PARITY": "full" if full else "bounded"}
-    below = ["--below", *folders, "examples/tests_parity"]
-    session.run("python", "tools/hold/tests_all.py", *rest, *below, env=env)
+    # every portion imports torch, which takes 3 s of a processor
+    words = ("--portions", "12", *rest, "--below", *folders, "examples/tests_parity")
+    session.run("python", "tools/hold/tests_all.py", *words, env=env)
 
 
 @nox.session(venv_backend="virtualenv")
@@ -255,7 +257,7 @@ def bench(session: nox.Session) -> None:
 @nox.session
 def sanitize(session: nox.Session) -> None:
     """Core's tests pass on a library built with the address and undefined behaviour sanitizers.
-    `-- PATH` for some of them.
+    `-- PATH` for some of them, `-- --part 0/3` for a third.
     """
     install(session, "core")
     places = [word for word in session.posargs if (ROOT / word).exists()]
@@ -268,15 +270,16 @@ def sanitize(session: nox.Session) -> None:
 def reentrance(session: nox.Session) -> None:
     """No call reads freed memory when its arguments change the others, or dies while a thread rewrites its indices.
 
-    `-- --calls 500000` for more of the first.
+    `-- --calls 500000` for more of the first, `-- --part 0/4` for a share of the others.
     """
     install(session, *NAMES)
     env = sanitized(session)
     # a huge size is a MemoryError
     env["ASAN_OPTIONS"] = f"{env['ASAN_OPTIONS']}:max_allocation_size_mb=2048"
-    session.run("python", "tools/hunt/reentrance.py", *session.posargs, env=env)
-    session.run("python", "tools/hunt/rewritten.py")  # large tensors: without a sanitizer
-    session.run("python", "tools/hunt/rewritten_kinds.py")
+    part, rest = taken(session.posargs, "--part", 1)
+    session.run("python", "tools/hunt/reentrance.py", *rest, env=env)
+    session.run("python", "tools/hunt/rewritten.py", *part)  # large tensors: without a sanitizer
+    session.run("python", "tools/hunt/rewritten_kinds.py", *part)
 
 
 @nox.session
@@ -308,15 +311,10 @@ def device_text(session: nox.Session) -> None:
 
 @nox.session(name="c-tests")
 def c_tests(session: nox.Session) -> None:
-    """The runtime and every loop, in C without Python, under three sanitizers.
-
-    Prints the share of branches that they take.
-    """
+    """The runtime and every loop, in C without Python, under three sanitizers; then the share of branches taken."""
     install(session, "core")
-    if session.posargs:
-        session.run("python", "tools/hunt/c_tests.py", *session.posargs)
-        return
-    for words in ((), ("--sanitize", "thread"), ("--coverage",)):
+    every: tuple[tuple[str, ...], ...] = ((), ("--sanitize", "thread"), ("--coverage",))
+    for words in (tuple(session.posargs),) if session.posargs else every:
         session.run("python", "tools/hunt/c_tests.py", *words)
 
 
@@ -339,21 +337,6 @@ def neighbours(session: nox.Session) -> None:
     session.run("python", "tools/try/neighbours.py", *(session.posargs or ["--strict"]))
 
 
-def check_lists(session: nox.Session, words: list[str]) -> None:
-    """The lists of `tools/try/check_lists`, in an environment with the libraries that these name."""
-    install(session, *NAMES, extra_groups=("neighbours", "demo"))
-    lists, run = "tools/try/check_lists", ("python", "tools/try/libraries.py")
-    apart = {"bitsandbytes", "deepspeed", "torchao", "torchaudio"}
-    chosen = {word for word in words if not word.startswith("-")}
-    options = [word for word in words if word.startswith("-")]
-    session.install("--no-deps", "-r", f"{lists}/libraries.txt")  # each would bring torch
-    if not chosen or chosen - apart:
-        session.run(*run, *options, *sorted(chosen - apart))
-    if not chosen or chosen & apart:
-        session.install("--no-deps", "-r", f"{lists}/apart.txt")
-        session.run(*run, *options, *sorted(chosen & apart or apart))
-
-
 @nox.session
 def aarch64(session: nox.Session) -> None:
     """The core for 64-bit Arm, under an emulator: tests in C and of operations, bits beside x86's.
@@ -361,9 +344,6 @@ def aarch64(session: nox.Session) -> None:
     """
     install(session, "core", "autograd")
     options = [option for option in session.posargs if option != "--or-skip"]
-    if "--or-skip" in session.posargs:
-        ready = [str(Path(session.bin) / "python"), "tools/hunt/aarch64.py", "ready"]
-        told = subprocess.run(ready, stderr=subprocess.PIPE, text=True, check=False)
-        if told.returncode:
-            session.skip(told.stderr.strip())
+    if options != session.posargs:
+        skip_unless(session, "tools/hunt/aarch64.py", "ready")
     session.run("python", "tools/hunt/aarch64.py", *options)

@@ -132,7 +132,7 @@ def kernels(family: str) -> list[str]:
 
 EMULATED = (
     "-std=c++17",
-    "-O1",
+    "-O0",  # the optimizer may change no bit, and takes two thirds of the time
     "-g0",
     "-fPIC",
     "-shared",
@@ -206,17 +206,20 @@ def processor(isa: str) -> dict[tuple[str, str], Any]:
         f'#include "runtime/loops.h"\n{names}{export} const td_loop_entry *const *tables(void)\n'
         f"{{ static const td_loop_entry *const all[] = {{{listed}, NULL}}; return all; }}\n"
     )
-    # the build's own flags: its compiler cache serves
-    generated = CORE / "build" / "native" / "generated"
-    include = tuple(f"-I{path}" for path in (CSRC, generated, CORE / "src" / "taeda" / "include"))
-    flags = (*include, f"-DTD_ISA={isa}", *hatch_build.ISA_FLAGS[isa])
-    sources = [CSRC / _text.FAMILIES[name].text for name in TABLES] + [CSRC / "cpu" / "convert.c"]
-    plain = [CSRC / "runtime" / f"{name}.c" for name in ("scalar", "dtype", "error")]
-    cc = hatch_build.cc
-    units = [cc.Unit(path, flags, isa) for path in sources]
-    units += [cc.Unit(path, include) for path in (accessor, *plain)]
-    library = folder / f"{isa}.so"
-    cc.build(units, library, folder, hatch_build.CFLAGS, hatch_build.LDFLAGS)
+    # the objects of the library itself, which lie there compiled
+    native, cc = hatch_build.BUILD / "native", hatch_build.cc
+    sources = {CSRC / _text.FAMILIES[name].text for name in TABLES} | {CSRC / "cpu" / "convert.c"}
+    plain = {CSRC / "runtime" / f"{name}.c" for name in ("scalar", "dtype", "error")}
+    units = [
+        unit
+        for unit in hatch_build.plain_units(native / "generated")
+        if unit.source in plain or (unit.source in sources and unit.tag == isa)
+    ]
+    units.append(cc.Unit(accessor, (f"-I{CSRC}",)))
+    with cc.locked(native):
+        state = cc.Build(native, cc.compiler(), hatch_build.CFLAGS)
+        objects = state.compile(units)
+        library = state.link(objects, folder / f"{isa}.so", ("-shared", *hatch_build.LDFLAGS))
     tables = ctypes.CDLL(str(library)).tables
     tables.restype = ctypes.POINTER(ctypes.POINTER(Entry))
     found, all_tables, t = {}, tables(), 0

@@ -8,7 +8,7 @@ import shlex
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +25,7 @@ __all__ = [
     "PYTHONS",
     "ROOT",
     "Row",
+    "check_lists",
     "declare",
     "groups",
     "install",
@@ -32,6 +33,8 @@ __all__ = [
     "oracle",
     "row",
     "sanitized",
+    "skip_unless",
+    "taken",
     "tests_on",
 ]
 
@@ -121,7 +124,8 @@ def install(
 ) -> None:
     """The packages `names` with the siblings they declare, editable, in one command; then the C, up to date.
 
-    In one command, because a sibling left out would be looked up on the package index.
+    In one command, because a sibling left out would be looked up on the package index. As wheels that
+    `editable.py` keeps, because an installer would build each folder again for each environment.
     """
     same_python(session)
     chosen = workspace.order(PACKAGES, [name_of(name) for name in names])
@@ -132,13 +136,18 @@ def install(
     if not stamp.is_file() or stamp.read_text() != key:
         session.install(*groups("build", "test", *extra_groups))
         session.log("compiling and installing the packages; the first time takes a minute or two")
-        words = []
-        for package in chosen:
-            folder = f"{package.folder}{extras.get(package.short, '')}"
-            words += ["-e"] * (package.folder / "src").is_dir() + [folder]
-        session.install("--no-build-isolation", *words)  # `meta` has nothing to edit
+        shorts = [package.short for package in chosen]
+        said = session.run("python", "tools/hold/editable.py", *shorts, silent=True)
+        wheels = str(said).strip().splitlines()[-len(chosen) :]
+        # Ours anew, since an older wheel has the same version; then what they need.
+        session.install("--force-reinstall", "--no-deps", *wheels)
+        pairs = zip(wheels, shorts, strict=True)
+        session.install(*(f"{wheel}{extras.get(short, '')}" for wheel, short in pairs))
         stamp.write_text(key)
-    session.run("python", "packages/core/hatch_build.py", silent=True)
+    if not os.environ.get(
+        "TAEDA_COMPILED"
+    ):  # set by .ci/run, whose first line compiled what all use
+        session.run("python", "packages/core/hatch_build.py", silent=True)
 
 
 def same_python(session: nox.Session) -> None:
@@ -243,3 +252,39 @@ def compiler_file(session: nox.Session, name: str) -> str:
     if not Path(path).is_absolute():
         session.error(f"the compiler has no {name} (Debian: `apt install libasan8 libubsan1`)")
     return path
+
+
+def taken(words: Sequence[str], option: str, values: int = 0) -> tuple[list[str], list[str]]:
+    """An option with its values as they stand among the words, [] where it does not; and the other words.
+
+    >>> taken(["--calls", "7", "--part", "0/4"], "--part", 1)
+    (['--part', '0/4'], ['--calls', '7'])
+    """
+    if option not in words:
+        return [], [*words]
+    at = words.index(option)
+    end = at + 1 + values
+    return [*words[at:end]], [*words[:at], *words[end:]]
+
+
+def skip_unless(session: nox.Session, *command: str) -> None:
+    """Skip the session unless the command, a script and its words, ends well; the reason is what it says."""
+    run = [str(Path(session.bin) / "python"), *command]
+    told = subprocess.run(run, stderr=subprocess.PIPE, text=True, check=False)
+    if told.returncode:
+        session.skip(told.stderr.strip())
+
+
+def check_lists(session: nox.Session, words: list[str]) -> None:
+    """The lists of `tools/try/check_lists`, in an environment with the libraries that these name."""
+    install(session, *NAMES, extra_groups=("neighbours", "demo"))
+    lists, run = "tools/try/check_lists", ("python", "tools/try/libraries.py")
+    apart = {"bitsandbytes", "deepspeed", "torchao", "torchaudio"}
+    chosen = {word for word in words if not word.startswith("-")}
+    options = [word for word in words if word.startswith("-")]
+    session.install("--no-deps", "-r", f"{lists}/libraries.txt")  # each would bring torch
+    if not chosen or chosen - apart:
+        session.run(*run, *options, *sorted(chosen - apart))
+    if not chosen or chosen & apart:
+        session.install("--no-deps", "-r", f"{lists}/apart.txt")
+        session.run(*run, *options, *sorted(chosen & apart or apart))

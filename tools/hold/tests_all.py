@@ -1,6 +1,6 @@
 """Every default test, in as many pytest processes at a time as there are processors.
 
-    python tools/hold/tests_all.py [--processes 2] [--below FOLDER OR FILE ...] [pytest's words]
+    python tools/hold/tests_all.py [--processes 2] [--part 0/3] [--below FOLDER OR FILE ...] [pytest's words]
 
 Files are dealt out in portions, each to a pytest of its own, the largest first: what one test
 leaves behind in its process meets few others. Workers of one pytest (pytest-xdist) were tried:
@@ -25,8 +25,8 @@ from itertools import groupby
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-#: portions are about this part of all tests, so that processes end at about the same time
-PART = 1 / 32
+#: so many portions, or a few more: enough that processes end at about the same time
+PORTIONS = 32
 WORDS = ("passed", "failed", "skipped", "error", "errors", "xfailed", "warnings")
 # pytest's status for a portion without any: all of its tests have a mark that is left out
 NO_TESTS = 5
@@ -80,23 +80,22 @@ def counts(said: str) -> Counter[str]:
     return Counter({word: int(number) for number, word in found if word in WORDS})
 
 
-def run(portion: Portion, words: Sequence[str], base: Path) -> tuple[int, str]:
-    """pytest's exit status and all it said.
+def run(portion: Portion, words: Sequence[str], base: Path, part: str = "") -> tuple[int, str]:
+    """pytest's exit status and all it said; with a part, of that share of the tests.
     Temporary files of tests lie below `base`, apart for each process.
     """
-    status, said = _pytest(portion, words, base)
+    status, said = _pytest(portion, words, base, part)
     if status not in (0, NO_TESTS) and not counts(said):
         # it died, and what pytest had captured of its last words (a sanitizer's, say) died with it
-        status, said = _pytest(portion, [*words, "-sv"], base)
+        status, said = _pytest(portion, [*words, "-sv"], base, part)
     return status, said
 
 
-def _pytest(portion: Portion, words: Sequence[str], base: Path) -> tuple[int, str]:
+def _pytest(portion: Portion, words: Sequence[str], base: Path, part: str) -> tuple[int, str]:
     folder = tempfile.mkdtemp(dir=base)
     command = [
         sys.executable,
-        "-m",
-        "pytest",
+        *(["tools/hold/share.py", part] if part else ["-m", "pytest"]),
         "-q",
         "-p",
         "no:cacheprovider",
@@ -135,16 +134,21 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument(
         "--below", nargs="+", default=[], help="folders and files, relative to the root"
     )
+    parser.add_argument("--portions", type=int, default=PORTIONS, help="about so many pytests")
+    parser.add_argument("--part", default="", help="a share of the tests: 0/3 is a third of them")
     options, words = parser.parse_known_args(arguments)
     files = test_files(options.below)
-    todo = portions(files, most=int(sum(size for _, size in files) * PART))
+    parts = int(options.part.partition("/")[2] or 1)  # portions of a share are as long as others
+    todo = portions(files, most=sum(size for _, size in files) * parts // options.portions)
     total: Counter[str] = Counter()
     start, failed = time.monotonic(), False
     with (
         tempfile.TemporaryDirectory() as base,
         ThreadPoolExecutor(options.processes) as pool,
     ):
-        started = {pool.submit(run, portion, words, Path(base)): portion for portion in todo}
+        started = {
+            pool.submit(run, portion, words, Path(base), options.part): portion for portion in todo
+        }
         for number, future in enumerate(as_completed(started), 1):
             status, said = future.result()
             right = status in (0, NO_TESTS)

@@ -3,6 +3,7 @@
     python tools/hunt/rewritten.py                        every row that may name places, 40 calls each
     python tools/hunt/rewritten.py --rows "gather|take"   rows whose name matches
     python tools/hunt/rewritten.py --calls 2000           more
+    python tools/hunt/rewritten.py --part 0/4             every fourth row
 
 A kernel works without the interpreter lock, so whoever holds an index can write to it between the
 check and the use. The tensors here are large enough for that. The thread fills every tensor of the
@@ -19,9 +20,9 @@ import sys
 import tempfile
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "testing"))
 from fuzz_children import Note, Range, run_as_child, supervise
@@ -30,6 +31,7 @@ from samples import ROWS, Row, Sample, samples
 
 import taeda
 
+T = TypeVar("T")
 Tensor = taeda.Tensor
 SIZES = {"n": 100_000, "m": 3, "k": 2}
 #: of families whose work grows faster than their arguments
@@ -111,8 +113,20 @@ def race(sample: Sample, calls: int) -> int:
     return done
 
 
-def chosen(pattern: str) -> list[Row]:
-    return [row for name, row in ROWS.items() if re.search(pattern, name)]
+def share(items: Sequence[T], part: str) -> Sequence[T]:
+    """Every so many of the items, spread over all.
+
+    >>> share("abcdef", "1/3")
+    'be'
+    """
+    place, parts = map(int, part.split("/"))
+    return items[place::parts]
+
+
+def chosen(told: str) -> Sequence[Row]:
+    """The rows of a part that match, told as `0/1 gather`."""
+    part, _, pattern = told.partition(" ")
+    return share([row for name, row in ROWS.items() if re.search(pattern, name)], part)
 
 
 def cases(given: Range, note: Note) -> Iterator[tuple[str, Any]]:
@@ -131,9 +145,11 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
     parser.add_argument("--rows", default="", help="a regular expression")
     parser.add_argument("--calls", type=int, default=40, help="of each sample")
+    parser.add_argument("--part", default="0/1", help="the first and the step of rows")
     options: Any = parser.parse_args(arguments)
+    told = f"{options.part} {options.rows}"
     with tempfile.TemporaryDirectory() as folder:
-        everything = Range(options.calls, 0, len(chosen(options.rows)), options.rows)
+        everything = Range(options.calls, 0, len(chosen(told)), told)
         outcome = supervise(__file__, everything, Path(folder), LIMIT)
     for death in outcome.deaths:
         print(f"{death.text}: {death.ending}", flush=True)

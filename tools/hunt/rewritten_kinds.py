@@ -4,6 +4,7 @@ are made of. No call may die.
     python tools/hunt/rewritten_kinds.py                      every kind with every call, 20 times each
     python tools/hunt/rewritten_kinds.py --kinds "csr|jagged"
     python tools/hunt/rewritten_kinds.py --calls 500          more
+    python tools/hunt/rewritten_kinds.py --part 0/4           every fourth pair
 
 A user shares the memory of indices, offsets, masks and scales. Constructors check them, and rules check them
 again when somebody wrote into them; a thread may write between that check and the kernel.
@@ -17,14 +18,14 @@ import re
 import sys
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "testing"))
 from fuzz_children import Note, Range, run_as_child, supervise
 from outcomes import DOCUMENTED
-from rewritten import rewriting
+from rewritten import rewriting, share
 
 import taeda
 from taeda import Tensor
@@ -116,10 +117,11 @@ def _parts(x: Tensor) -> list[Tensor]:
     ]
 
 
-def chosen(pattern: str) -> list[tuple[str, str]]:
-    """(kind, call) whose names match."""
+def chosen(told: str) -> Sequence[tuple[str, str]]:
+    """(kind, call) of a part whose names match, told as `0/1 csr`."""
+    part, _, pattern = told.partition(" ")
     pairs = [(kind, call) for kind in KINDS for call in CALLS]
-    return [pair for pair in pairs if re.search(pattern, " ".join(pair))]
+    return share([pair for pair in pairs if re.search(pattern, " ".join(pair))], part)
 
 
 def race(kind: str, call: str, calls: int) -> str:
@@ -148,9 +150,11 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
     parser.add_argument("--kinds", default="", help="a regular expression, of a kind and a call")
     parser.add_argument("--calls", type=int, default=20, help="of each pair")
+    parser.add_argument("--part", default="0/1", help="the first and the step of pairs")
     options: Any = parser.parse_args(arguments)
+    told = f"{options.part} {options.kinds}"
     with tempfile.TemporaryDirectory() as folder:
-        everything = Range(options.calls, 0, len(chosen(options.kinds)), options.kinds)
+        everything = Range(options.calls, 0, len(chosen(told)), told)
         outcome = supervise(__file__, everything, Path(folder), LIMIT)
     for death in outcome.deaths:
         print(f"{death.text}: {death.ending}", flush=True)

@@ -26,5 +26,11 @@ def test_what_says_where_elements_are_is_rewritten(kind):
     "kinds", ["^coo (product|to_csr)", "^csr (product|row)$", "^jagged attention"]
 )
 def test_no_call_dies(kinds):
-    assert rewritten_kinds.chosen(kinds)
+    assert rewritten_kinds.chosen(f"0/1 {kinds}")
     assert rewritten_kinds.main(["--kinds", kinds, "--calls", "2"]) == 0
+
+
+def test_parts_are_all_together_and_each_has_every_kind():
+    parts = [rewritten_kinds.chosen(f"{part}/4 ") for part in range(4)]
+    assert sorted(pair for part in parts for pair in part) == sorted(rewritten_kinds.chosen("0/1 "))
+    assert all({kind for kind, _ in part} == {*rewritten_kinds.KINDS} for part in parts)

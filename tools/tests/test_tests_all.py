@@ -70,3 +70,22 @@ def test_the_last_words_of_a_process_that_dies_are_told(tmp_path):
     )
     status, said = tests_all.run(tests_all.Portion((str(file),), 1), ("-c", "/dev/null"), tmp_path)
     assert (status, "a sanitizer speaks" in said) == (1, True)
+
+
+def test_shares_are_all_tests_together_and_each_once(tmp_path):
+    (tmp_path / "test_one.py").write_text(
+        "import pytest\n\n@pytest.mark.parametrize('n', range(40))\ndef test_it(n):\n    pass\n"
+    )
+    portion = tests_all.Portion((str(tmp_path / "test_one.py"),), 1)
+    passed = []
+    for part in ("0/3", "1/3", "2/3"):
+        status, said = tests_all.run(portion, ("-c", "/dev/null"), tmp_path, part)
+        assert status == 0
+        passed.append(tests_all.counts(said)["passed"])
+    assert sum(passed) == 40 and min(passed) > 5
+
+
+@pytest.mark.parametrize("part", ["3/3", "1", "a/b", "-1/3"])
+def test_a_share_that_is_none_is_refused(part):
+    with pytest.raises(SystemExit, match=f"written as 0/3, for the first of three; got '{part}'"):
+        by_path.load("tools/hold/share.py").Share(part)
