@@ -198,7 +198,7 @@ def matrix(session: nox.Session, package: str, device: str) -> None:
 
 @nox.session(name="tests-all")
 def tests_all(session: nox.Session) -> None:
-    """All packages together, and the tools, pass their tests, a pytest for each processor.
+    """All packages together, and the tools, pass their tests, in several pytests at a time.
     `-- -k name` goes to one pytest.
     """
     install(session, *NAMES)
@@ -233,7 +233,7 @@ def bench_gpu(session: nox.Session) -> None:
 @nox.session(venv_backend="virtualenv")
 def parity(session: nox.Session) -> None:
     """Values, gradients and errors equal torch's; the examples have torch's loss curves.
-    `-- --full` for every case.
+    `-- --full` for every case, `-- --part 0/2` for half of the tests.
     """
     oracle(session)
     full, rest = taken(session.posargs, "--full")

@@ -253,8 +253,13 @@ def _padding() -> int:
 
 
 def _watched() -> tuple[str, ...]:
-    layout = tuple(f"-DTD_TENSOR_PADDING={size}" for size in filter(None, [_padding()]))
+    layout = ("-O1", f"-DTD_TENSOR_PADDING={_padding()}") if _padding() else ()
     return (*layout, *(("-DTAEDA_DEBUG",) if _debug() else ()))
+
+
+def _alike() -> bool:
+    """Whether all files have one level, since the library is there to be checked and not to be fast."""
+    return bool(instrument() or _padding())
 
 
 def instrument() -> tuple[str, ...]:
@@ -328,14 +333,14 @@ def plain_units(folder: Path, isas: dict[str, tuple[str, ...]] | None = None) ->
 
 def _calm(path: Path) -> tuple[str, ...]:
     place = path.relative_to(CSRC).as_posix()
-    return ("-O1",) if place.startswith(CALM) and not instrument() else ()
+    return ("-O1",) if place.startswith(CALM) and not _alike() else ()
 
 
 def _level(kernel: Path) -> tuple[str, ...]:
     """The level of a kernel, if it is not the one that all C has: -O3, or what an instrumented
-    library asks for.
+    library asks for, or one with padded tensors.
     """
-    if instrument():
+    if _alike():
         return ()
     return FEWER.get(kernel.stem, ()) if kernel.stem in COPIED else LEAN
 

@@ -144,9 +144,8 @@ def install(
         pairs = zip(wheels, shorts, strict=True)
         session.install(*(f"{wheel}{extras.get(short, '')}" for wheel, short in pairs))
         stamp.write_text(key)
-    if not os.environ.get(
-        "TAEDA_COMPILED"
-    ):  # set by .ci/run, whose first line compiled what all use
+    # .ci/run sets it when its first line has compiled what all others use
+    if not os.environ.get("TAEDA_COMPILED"):
         session.run("python", "packages/core/hatch_build.py", silent=True)
 
 

@@ -1,4 +1,5 @@
-"""Every default test, in as many pytest processes at a time as there are processors.
+"""Every default test, in one pytest process more at a time than there are processors: tests of ranks
+and of killed processes wait for a sixth of the time.
 
     python tools/hold/tests_all.py [--processes 2] [--part 0/3] [--below FOLDER OR FILE ...] [pytest's words]
 
@@ -130,7 +131,7 @@ def _files_of(place: Path) -> Iterable[Path]:
 def main(arguments: Sequence[str]) -> int:
     """Run all; 1 if a test failed."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
-    parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--processes", type=int, default=(os.cpu_count() or 1) + 1)
     parser.add_argument(
         "--below", nargs="+", default=[], help="folders and files, relative to the root"
     )

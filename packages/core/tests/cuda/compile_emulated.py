@@ -8,16 +8,21 @@ text is compiled once for all processes.
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import hashlib
 import os
 import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-FLAGS = ("-std=c++17", "-O1", "-g0", "-fPIC", "-mfma", "-ffp-contract=off", "-fno-math-errno")
+FLAGS = ("-std=c++17", "-g0", "-fPIC", "-mfma", "-ffp-contract=off", "-fno-math-errno")
+# a table's loops are many and run for a moment; products and their like are few and run for long
+LEVELS = {"table": "-O0", "kernels": "-O1"}
 QUIET = (
     "-fno-trapping-math",
     "-Wno-unknown-pragmas",
@@ -33,17 +38,27 @@ def main(folder: Path) -> None:
     found = loops(folder)
     kernels = [f"td_{how}<{loop}>" for loop in found for how in ("flat", "strided")]
     kernels += [name for name in names if name not in kernels]
-    library = folder.parent / f"{digest(folder, kernels)}.so"
-    if not library.exists():
-        build(folder, text, kernels, library)
+    level = LEVELS["table" if found else "kernels"]
+    library = folder.parent / f"{digest(folder, (level, *kernels))}.so"
+    with locked(library):  # two processes may ask for one text at once
+        if not library.exists():
+            build(folder, text, kernels, library, level)
     (folder / "image").write_text(str(library))
     for entry in folder.iterdir():  # the text is in the library's digest; only the answer stays
         if entry.is_dir():
             shutil.rmtree(entry)
 
 
-def digest(folder: Path, kernels: list[str]) -> str:
-    made = hashlib.sha256("\n".join((*FLAGS, *kernels)).encode())
+@contextlib.contextmanager
+def locked(library: Path) -> Iterator[None]:
+    """Hold the library against other processes that would compile it."""
+    with library.with_suffix(".lock").open("a") as handle:  # half-written: nothing is written
+        fcntl.flock(handle, fcntl.LOCK_EX)  # freed by the system when the process ends
+        yield
+
+
+def digest(folder: Path, words: Sequence[str]) -> str:
+    made = hashlib.sha256("\n".join((*FLAGS, *words)).encode())
     for path in sorted([*folder.rglob("*.h"), folder / "program.cpp", HERE / "emulate.h"]):
         made.update(path.read_bytes())
     return made.hexdigest()[:24]
@@ -77,7 +92,7 @@ def loops(folder: Path) -> list[str]:
     return re.findall(r"@ (\w+) @", out)
 
 
-def build(folder: Path, text: str, kernels: list[str], library: Path) -> None:
+def build(folder: Path, text: str, kernels: list[str], library: Path, level: str) -> None:
     lines = "\n".join(f"TD_KERNEL({name})" for name in kernels)
     table = 'extern "C" __attribute__((visibility("default"))) const td_emulated td_emulated_kernels[] = {\n'
     (folder / "program.cpp").write_text(f"{text}\n{table}{lines}\n{{nullptr, nullptr, 0}}}};\n")
@@ -90,6 +105,7 @@ def build(folder: Path, text: str, kernels: list[str], library: Path) -> None:
             *cache,
             "g++",
             *FLAGS,
+            level,
             *QUIET,
             *include,
             "-c",
