@@ -158,14 +158,20 @@ def inside(pattern: str, dtypes: list[str], part: str, seconds: int) -> None:
         print(name, flush=True)
         if seconds:  # with the lines of all threads; the process ends with status 1
             faulthandler.dump_traceback_later(seconds, exit=True)
-        seen = [one(taeda, sample) for dtype in dtypes for sample in samples(name, dtype)]
-        kinds = [kind for kind, _ in seen]
+        seen = [(*one(taeda, sample), dtype) for dtype in dtypes for sample in samples(name, dtype)]
+        kinds = [kind for kind, *_ in seen]
         outcome = next((k for k in ("differs", "error", "refused", "same") if k in kinds), "none")
-        why = next((why for kind, why in seen if kind == outcome), "")
+        why = told([(why, dtype) for kind, why, dtype in seen if kind == outcome and why])
         print(
             f"{name}\t{json.dumps({'family': row.family, 'outcome': outcome, 'why': why, 'kind': row.kind})}",
             flush=True,
         )
+
+
+def told(reasons: list[tuple[str, str]]) -> str:
+    """The first reason, and the dtypes that have one."""
+    dtypes = ", ".join(dict.fromkeys(dtype for _, dtype in reasons))
+    return f"{dtypes}: {reasons[0][0]}" if reasons else ""
 
 
 def only_listed_programs() -> None:

@@ -210,13 +210,25 @@ static int told(int code, td_order what, int ordinal, const void *stream, const 
     if (!code) td_order_tell(what, ordinal, stream, event, 0);
     return code;
 }
-/* stream_do(what, ordinal, stream, event): "synchronize", "query" or "wait" */
+/* stream_is_captured(ordinal, stream): by whomever */
+static PyObject *stream_is_captured(PyObject *m, PyObject *args)
+{
+    int ordinal, status = 0;
+    unsigned long long stream;
+    if (!PyArg_ParseTuple(args, "iK", &ordinal, &stream)) return NULL;
+    if (!stream) Py_RETURN_FALSE; /* the default stream never is */
+    TD_PY(td_cuda_use(ordinal));
+    int code = td_cu.cuStreamIsCapturing((void *)(uintptr_t)stream, &status);
+    return answer(code, "asking a stream for its capture", code ? NULL : PyBool_FromLong(status));
+}
+/* stream_do(what, ordinal, stream, event, outside): "synchronize", "query" or "wait". `outside`:
+ * the stream is captured, and each replay waits anew. */
 static PyObject *stream_do(PyObject *m, PyObject *args)
 {
     const char *what;
-    int ordinal, code;
+    int ordinal, code, outside = 0;
     unsigned long long stream, event;
-    if (!PyArg_ParseTuple(args, "siKK", &what, &ordinal, &stream, &event)) return NULL;
+    if (!PyArg_ParseTuple(args, "siKK|p", &what, &ordinal, &stream, &event, &outside)) return NULL;
     TD_PY(td_cuda_use(ordinal));
     void *s = (void *)(uintptr_t)stream, *e = (void *)(uintptr_t)event;
     if (what[0] != 'w') TD_PY(td_cuda_not_captured(ordinal, "waiting for a stream"));
@@ -225,8 +237,9 @@ static PyObject *stream_do(PyObject *m, PyObject *args)
                    ? PyBool_FromLong(0)
                    : answer(code, "asking a stream", PyBool_FromLong(1));
     if (what[0] == 'w')
-        return answer(told(td_cu.cuStreamWaitEvent(s, e, 0), TD_ORDER_WAIT, ordinal, s, e),
-                      "waiting for an event", NULL);
+        return answer(
+            told(td_cu.cuStreamWaitEvent(s, e, (unsigned)outside), TD_ORDER_WAIT, ordinal, s, e),
+            "waiting for an event", NULL);
     Py_BEGIN_ALLOW_THREADS
     code = td_cu.cuStreamSynchronize(s);
     Py_END_ALLOW_THREADS
@@ -247,13 +260,14 @@ static PyObject *event_new(PyObject *m, PyObject *args)
     }
     return answer(code, "making an event", code ? NULL : PyLong_FromVoidPtr(event));
 }
-/* event_do(what, ordinal, event, stream): "record", "query", "synchronize" or "free" */
+/* event_do(what, ordinal, event, stream, outside): "record", "query", "synchronize" or "free".
+ * `outside`: the stream is captured, and each replay records the event. */
 static PyObject *event_do(PyObject *m, PyObject *args)
 {
     const char *what;
-    int ordinal, code;
+    int ordinal, code, outside = 0;
     unsigned long long event, stream;
-    if (!PyArg_ParseTuple(args, "siKK", &what, &ordinal, &event, &stream)) return NULL;
+    if (!PyArg_ParseTuple(args, "siKK|p", &what, &ordinal, &event, &stream, &outside)) return NULL;
     void *e = (void *)(uintptr_t)event, *s = (void *)(uintptr_t)stream;
     if (td_cuda_forked() && what[0] == 'f') Py_RETURN_NONE;
     TD_PY(td_cuda_use(ordinal));
@@ -263,9 +277,10 @@ static PyObject *event_do(PyObject *m, PyObject *args)
         return is_late(code = told(td_cu.cuEventQuery(e), TD_ORDER_EVENT_DONE, ordinal, NULL, e))
                    ? PyBool_FromLong(0)
                    : answer(code, "asking an event", PyBool_FromLong(1));
-    if (what[0] == 'r')
-        return answer(told(td_cu.cuEventRecord(e, s), TD_ORDER_RECORD, ordinal, s, e),
-                      "recording an event", NULL);
+    if (what[0] == 'r') {
+        code = outside ? td_cu.cuEventRecordWithFlags(e, s, 1) : td_cu.cuEventRecord(e, s);
+        return answer(told(code, TD_ORDER_RECORD, ordinal, s, e), "recording an event", NULL);
+    }
     if (what[0] == 'f') { /* a driver that refuses keeps the event */
         told(td_cu.cuEventDestroy_v2(e), TD_ORDER_FORGET, ordinal, NULL, e);
         Py_RETURN_NONE;
@@ -342,6 +357,7 @@ static PyMethodDef methods[] = {
     {"cuda_stream_get", stream_get, METH_O, "The current stream of this thread on a device."},
     {"cuda_stream_priority", stream_priority, METH_VARARGS, "The priority of a stream."},
     {"cuda_stream_set", stream_set, METH_VARARGS, "Choose it."},
+    {"cuda_stream_is_captured", stream_is_captured, METH_VARARGS, "Does its work go into a graph?"},
     {"cuda_stream_do", stream_do, METH_VARARGS, "synchronize, query, wait."},
     {"cuda_event_new", event_new, METH_VARARGS, "An event of a device, with the driver's flags."},
     {"cuda_event_do", event_do, METH_VARARGS, "record, query, synchronize, free."},

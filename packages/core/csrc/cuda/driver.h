@@ -58,6 +58,7 @@ typedef struct td_cuda_handle {
     X(cuEventCreate, (void **event, unsigned flags))                                        \
     X(cuEventDestroy_v2, (void *event))                                                     \
     X(cuEventRecord, (void *event, void *stream))                                           \
+    X(cuEventRecordWithFlags, (void *event, void *stream, unsigned flags))                  \
     X(cuEventQuery, (void *event))                                                          \
     X(cuEventSynchronize, (void *event))                                                    \
     X(cuEventElapsedTime, (float *milliseconds, void *begin, void *end))                    \

@@ -278,6 +278,53 @@ with cuda.stream(side):
     g.capture_begin()
 refuses(RuntimeError, "Capture must end on the same stream", g.capture_end)
 """,
+    "events of the program": """
+import gc
+x = taeda.ones(8, device="cuda")
+x + 1; x * 2
+side, inside = cuda.Stream(), cuda.Event(enable_timing=True)
+begin, end = (cuda.Event(enable_timing=True, external=True) for _ in range(2))
+ready, g = cuda.Event(external=True), cuda.CUDAGraph()
+with cuda.graph(g):
+    begin.record()
+    inside.record()
+    ready.wait()  # it is recorded later, by the program
+    b = (x + 1) * 2
+    end.record()
+    assert begin.external and begin.cuda_event and ready.cuda_event
+for late in (3.0, 5.0):
+    with cuda.stream(side):
+        x.fill_(late)
+        ready.record()
+    g.replay()  # waits for that, and for nothing else of the side stream
+    end.synchronize()
+    assert begin.query() and end.query() and begin.elapsed_time(end) >= 0
+    assert b.tolist() == [2 * late + 2] * 8
+refuses(RuntimeError, "is an order and has no time", lambda: begin.elapsed_time(inside))
+refuses(RuntimeError, "is an order and has no time", lambda: inside.elapsed_time(end))
+handle = end.cuda_event
+del begin, end, ready
+gc.collect()
+others = [cuda.Event(enable_timing=True) for _ in range(50)]
+for event in others:
+    event.record()
+assert handle not in [e.cuda_event for e in others], "the graph's event serves others"
+x.fill_(2)
+g.replay()
+assert b.tolist() == [6.0] * 8
+inside.record()  # outside of a capture it has a time again
+cuda.synchronize()
+assert inside.elapsed_time(others[0]) <= 0
+plain = cuda.Event(external=True)  # outside of captures as any other
+plain.record(); plain.wait(); plain.synchronize()
+assert plain.query() and not taeda.cuda._streams._captures
+def failing():
+    with cuda.graph(cuda.CUDAGraph()):
+        plain.record()
+        x.tolist()
+refuses(RuntimeError, "reading the device", failing)
+assert not taeda.cuda._streams._captures
+""",
     "no copies": """
 import copy, pickle
 side = cuda.Stream()

@@ -16,7 +16,7 @@ from taeda._native import core as _core
 from ._devices import synchronize
 from ._memory import empty_cache
 from ._pools import MemPool
-from ._streams import Stream, StreamContext, current_stream
+from ._streams import Event, Stream, StreamContext, _captures, current_stream
 
 __all__ = [
     "CUDAGraph",
@@ -91,6 +91,7 @@ class CUDAGraph:
         self._pool: MemPool | None = None
         self._token: tuple[int, int] | None = None
         self._device = 0
+        self._events: list[Event] = []  # the driver's graph does not keep them
 
     def capture_begin(self, pool: Any = None, capture_error_mode: str = "global") -> None:
         """Work of the current stream, which must not be the default one, goes into this graph from
@@ -112,6 +113,7 @@ class CUDAGraph:
         self._handle = _core.cuda_graph_begin(
             self._device, self._pool._handle, _MODES[capture_error_mode]
         )
+        _captures[id(self)] = self._events
 
     def capture_end(self) -> None:
         """The capture is over. RuntimeError where something was called that cannot be captured."""
@@ -124,6 +126,8 @@ class CUDAGraph:
         except BaseException:
             self.reset()
             raise
+        finally:
+            _captures.pop(id(self), None)
         self._ended = True
         if not self._keep:
             self.instantiate()
@@ -149,7 +153,8 @@ class CUDAGraph:
         """Give its work and its hold on memory back."""
         if self._handle:
             _core.cuda_graph_free(self._handle)
-        self._handle, self._ended, self._pool = 0, False, None
+        _captures.pop(id(self), None)
+        self._handle, self._ended, self._pool, self._events = 0, False, None, []
 
     def pool(self) -> tuple[int, int]:
         """The number of its pool, as `pool=` of another graph."""

@@ -28,6 +28,8 @@ __all__ = [
 _made: dict[tuple[int, int], list[int]] = {}
 _turn: dict[tuple[int, int], int] = {}
 _lock = threading.Lock()
+#: for each capture that goes on, the events of programs that its replays record or wait for
+_captures: dict[int, list[Event]] = {}
 MOST = 32  # of a device and a priority
 
 
@@ -155,13 +157,16 @@ class Event:
     waiting thread sleeps. With `interprocess` it can go to other processes, by `ipc_handle` or
     through the queues of `taeda.multiprocessing`; such an event has no times.
 
-    It is made when it is first recorded, on that stream's device.
+    It is made when it is first recorded, on that stream's device. What is recorded while a CUDA graph is
+    captured is an order within the graph, of which the host learns nothing, unless the event is `external`.
 
     Args:
         enable_timing: whether the time between two events can be read (False).
         blocking: whether a waiting thread sleeps (False) in place of asking again and again.
         interprocess: whether other processes can wait for it (False); not together with `enable_timing`,
             ValueError.
+        external: whether each replay of a CUDA graph records it, or waits for it, where that was captured
+            (False). Then programs wait for it and read times within a graph; the graph keeps the event.
 
     >>> taeda.cuda.Event().query()  # never recorded
     True
@@ -175,13 +180,19 @@ class Event:
     """
 
     def __init__(
-        self, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False
+        self,
+        enable_timing: bool = False,
+        blocking: bool = False,
+        interprocess: bool = False,
+        external: bool = False,
     ) -> None:
         if enable_timing and interprocess:
             raise ValueError("Event: enable_timing and interprocess exclude each other")
         self.enable_timing = enable_timing
         self.blocking = blocking
         self.interprocess = interprocess
+        self.external = external
+        self._within_graph = False
         self.cuda_event = 0
         self._device = -1
 
@@ -204,7 +215,20 @@ class Event:
             )
         if not self.cuda_event:
             self._make(place.device_index)
-        _core.cuda_event_do("record", self._device, self.cuda_event, place.cuda_stream)
+        outside, captured = self._asked_for(place)
+        _core.cuda_event_do("record", self._device, self.cuda_event, place.cuda_stream, outside)
+        self._within_graph = captured and not outside
+
+    def _asked_for(self, place: Stream) -> tuple[bool, bool]:
+        """Do replays use this event of the program, and does the stream's work go into a graph? The second
+        is asked only where it makes a difference. Captures that go on keep the event.
+        """
+        asked = self.external or self.enable_timing
+        captured = asked and _core.cuda_stream_is_captured(place.device_index, place.cuda_stream)
+        if captured and self.external:
+            for kept in _captures.values():
+                kept.append(self)
+        return captured and self.external, captured
 
     def _make(self, index: int) -> None:
         flags = (1 if self.blocking else 0) | (0 if self.enable_timing else 2)
@@ -234,8 +258,12 @@ class Event:
     def wait(self, stream: Stream | None = None) -> None:
         """Later work of a stream, the current one by default, waits for the event."""
         place = current_stream() if stream is None else stream
+        outside = self.external and self._asked_for(place)[0]
+        if outside and not self.cuda_event:  # it may be recorded before the replay
+            self._make(place.device_index)
         if self.cuda_event:
-            _core.cuda_stream_do("wait", place.device_index, place.cuda_stream, self.cuda_event)
+            handle = self.cuda_event
+            _core.cuda_stream_do("wait", place.device_index, place.cuda_stream, handle, outside)
 
     def query(self) -> bool:
         """Was the mark reached? True for an event that was never recorded."""
@@ -248,11 +276,18 @@ class Event:
             _core.cuda_event_do("synchronize", self._device, self.cuda_event, 0)
 
     def elapsed_time(self, end_event: Event) -> float:
-        """Milliseconds from this mark to another; both with `enable_timing`, recorded and reached."""
+        """Milliseconds from this mark to another; both with `enable_timing`, recorded and reached.
+        RuntimeError for one that was recorded into a CUDA graph and is not `external`.
+        """
         if not (self.enable_timing and end_event.enable_timing):
             raise ValueError("Both events must be created with argument 'enable_timing=True'.")
         if not (self.cuda_event and end_event.cuda_event):
             raise ValueError("Both events must be recorded before calculating elapsed time.")
+        if self._within_graph or end_event._within_graph:
+            raise RuntimeError(
+                "elapsed_time: an event was recorded while a CUDA graph was captured, where it is an order "
+                "and has no time. Each replay records an Event(enable_timing=True, external=True)"
+            )
         return float(_core.cuda_event_elapsed(self._device, self.cuda_event, end_event.cuda_event))
 
     def __reduce__(self) -> NoReturn:

@@ -66,6 +66,30 @@ static int capture(stream *s, work *w)
     return OK;
 }
 
+/* An event that each launch records, or waits for as it was recorded last. */
+static int capture_mark(stream *s, event *recorded, event *waited)
+{
+    if (!s->into) return INVALID;
+    work *w = new_work(0);
+    w->recorded = recorded;
+    w->waited = waited;
+    (recorded ? recorded : waited)->owners++;
+    return capture(s, w);
+}
+/* The version that a launch on a stream means. */
+static work *renewed(work *w, stream *s)
+{
+    if (w->recorded) {
+        w->version = ++w->recorded->seen->wanted;
+        w->recorded->on = s;
+    }
+    if (w->waited) {
+        w->version = w->waited->seen->wanted;
+        w->on = w->waited->on;
+    }
+    return w;
+}
+
 /* What no capture holds: it loses the one that the stream belongs to, or those that forbid it. `s`:
  * NULL where the whole device is meant; NOWHERE where no captured work can be. */
 #define NOWHERE (&devices[0].null)
@@ -186,7 +210,7 @@ ENTRY cuGraphLaunch(void *exec, void *on)
     graph_launches++;
     int code = OK;
     for (const work *w = g->first; w && !code; w = w->next)
-        code = submit(copy_of(w), stream_of(on));
+        code = submit(renewed(copy_of(w), stream_of(on)), stream_of(on));
     return code;
 }
 ENTRY cuGraphExecDestroy(void *exec)

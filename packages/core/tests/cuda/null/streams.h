@@ -95,6 +95,7 @@ ENTRY cuStreamWaitEvent(void *on, void *waited, unsigned flags)
 {
     CHECK;
     event *e = waited;
+    if (flags) return flags == 1 ? capture_mark(stream_of(on), NULL, e) : INVALID;
     if (e->captured && e->captured->alive) { /* the order of the calls is the order of the graph */
         stream *s = stream_of(on);
         if ((uintptr_t)on <= 2) return e->captured->lost = 1, OF_DEFAULT;
@@ -146,6 +147,15 @@ ENTRY cuEventRecord(void *recorded, void *on)
     e->owners++;
     e->asked = 0;
     return submit(w, e->on);
+}
+/* As work of its own, which each launch of the graph does anew; refused outside of a capture. */
+ENTRY cuEventRecordWithFlags(void *recorded, void *on, unsigned flags)
+{
+    if (!flags) return cuEventRecord(recorded, on);
+    CHECK;
+    event *e = recorded;
+    e->captured = NULL;
+    return flags == 1 ? capture_mark(stream_of(on), e, NULL) : INVALID;
 }
 ENTRY cuEventQuery(void *asked)
 {
