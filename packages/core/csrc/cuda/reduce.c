@@ -55,11 +55,11 @@ static bool dense_rows(const td_reduce_plan *p)
 }
 
 /* Elements of a part of a row: where cpu/reduction adds up in the working precision. A norm of any
- * power has one order only. */
+ * power and a product of complex numbers have one order only. */
 static int64_t part_of(const td_reduce_plan *p)
 {
     bool sums = p->kind == TD_SUM || p->kind == TD_NORM2;
-    if (p->kind == TD_NORMP) return p->piece;
+    if (p->kind == TD_NORMP || td_is_complex(p->dtype)) return p->piece;
     return sums && (p->dtype == TD_F16 || p->dtype == TD_BF16) ? 512 : 4096;
 }
 

@@ -1,4 +1,5 @@
 /* scan.c - running results and triangles of matrices as launches of kernels/scan.h. */
+#include "cuda/scan.h"
 #include "cpu/scan_run.h"
 #include "cpu/creation_run.h"
 #include "cuda/program.h"
@@ -17,14 +18,14 @@ typedef struct scan_call { /* laid out as in kernels/scan.h */
     int64_t columns, diagonal, upper;
 } scan_call;
 
-enum { TOTAL = TD_SCAN_KINDS, BEFORE, TRIANGLE };
+enum { TOTAL = TD_SCAN_KINDS, BEFORE, TRIANGLE, EXPONENTS };
 
 static td_status launch(int work, td_dtype dtype, scan_call *c, int64_t units, int ordinal)
 {
     static const char *names[] = {
         [TD_CUMSUM] = "sum", [TD_CUMPROD] = "prod",   [TD_LOGCUMSUMEXP] = "logsumexp",
         [TD_CUMMAX] = "max", [TD_CUMMIN] = "min",     [TOTAL] = "total",
-        [BEFORE] = "before", [TRIANGLE] = "triangle",
+        [BEFORE] = "before", [TRIANGLE] = "triangle", [EXPONENTS] = "exponents",
     };
     td_cuda_work w = {.kind = "scan", .how = "scan_alone", .name = names[work], .dtype = dtype};
     c->units = units;
@@ -74,6 +75,18 @@ td_status td_cuda_scan(const void *job, td_device device)
     if (j->kind == TD_CUMSUM && outer * c.inner == 1 && c.n > PIECE && td_is_floating(dtype))
         return long_line(dtype, &c, device);
     return launch((int)j->kind, dtype, &c, outer * c.inner, td_device_index(device));
+}
+
+td_status td_cuda_complex_logsumexp(td_tensor *out, const td_tensor *rows, td_device device)
+{
+    scan_call c = {.out = td_data(out),
+                   .x = td_data(rows),
+                   .n = rows->sizes[1],
+                   .inner = 1,
+                   .piece = rows->sizes[1],
+                   .pieces = 1};
+    TD_TRY(td_cuda_use(td_device_index(device)));
+    return launch(EXPONENTS, TD_C128, &c, rows->sizes[0], td_device_index(device));
 }
 
 /* elements as bits, by a dtype of that size */

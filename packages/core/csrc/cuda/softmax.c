@@ -1,6 +1,7 @@
 /* softmax.c - softmax and its kin as one launch (kernels/softmax.h). */
 #include "cpu/softmax_run.h"
 #include "cuda/program.h"
+#include "cuda/scan.h"
 #include "cuda/workers.h"
 
 #define UNIT_BLOCK 64
@@ -17,6 +18,7 @@ td_status td_cuda_softmax(const void *job, td_device device)
     const td_softmax_job *j = job;
     const td_tensor *a = j->a;
     int64_t dim = j->dim;
+    if (td_is_complex((td_dtype)a->dtype)) return td_cuda_complex_logsumexp(j->out, a, device);
     softmax_call c = {.out = td_data(j->out),
                       .a = td_data(a),
                       .b = td_data(j->b),

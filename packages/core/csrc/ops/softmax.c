@@ -191,8 +191,7 @@ static td_status logsumexp_into(td_tensor *out, const td_tensor *x, uint64_t mas
     if (status != TD_OK) return status;
     if (one) status = run_along(TD_LOGSUMEXP, out, dense, dense, dim);
     else if (x->device == TD_CPU) td_logsumexp_rows(out, dense, n);
-    else if (!td_is_complex((td_dtype)x->dtype)) status = logsumexp_elsewhere(out, dense, n);
-    else status = td_fail(TD_NOT_IMPLEMENTED, "logsumexp of complex numbers");
+    else status = logsumexp_elsewhere(out, dense, n);
     td_tensor_free(dense);
     return status;
 }

@@ -59,6 +59,9 @@ same(step, "embedding", weight, words)
 for dtype in (taeda.float32, taeda.float64, taeda.bfloat16):
     same(lambda w, i: step(w, i, dtype, True), "embedding by frequency", weight, words)
     same(lambda w, i: step(w, i, dtype, True), "no words", weight, words[:0])
+for dtype in (taeda.complex64, taeda.complex128):  # a quotient by a count goes as any other of the dtype
+    rows = taeda.randn(7, 6, dtype=dtype)
+    same(lambda g, i: taeda.embedding_dense_backward(g, i, 5, 1, True), "by frequency", rows, few[:7])
 refused(lambda x, i: x[i], weight, taeda.tensor([1, 9]))
 refused(lambda x, i: x.gather(0, i), weight, taeda.full((2, 2), 9))
 refused(lambda x, i: x.scatter(0, i, 1.0), weight, taeda.full((2, 2), -1))

@@ -37,6 +37,8 @@ FLOATS = {{
 MORE = {{
     "nansum": lambda t, d: t.nansum(d), "std": lambda t, d: t.double().std(d),
     "half": lambda t, d: t.half().sum(d),
+    "complex prod": lambda t, d: taeda.complex(t, t.flip(d)).prod(d),
+    "complex128 prod": lambda t, d: taeda.complex(t, -t).cdouble().prod(d),
     "prod": lambda t, d: t.prod(d), "all": lambda t, d: (t > -2).all(d),
     "norm1": lambda t, d: norm(t, 1, dim=d),
     "norm3": lambda t, d: norm(t, 3, dim=d), "inf": lambda t, d: norm(t, float("inf"), dim=d),

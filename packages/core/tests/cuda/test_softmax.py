@@ -38,6 +38,14 @@ inf, nan = float("inf"), float("nan")
 x = taeda.tensor([[1.0, inf, 2.0], [-inf] * 3, [nan, 1.0, 2.0]])
 for f in (taeda.softmax, taeda.log_softmax, taeda.logsumexp):
     same(f(x.cuda(), 1), f(x, 1), "special")
+for dtype, tight in ((taeda.complex64, 1e-6), (taeda.complex128, 1e-14)):
+    x = taeda.randn(4, 6, 9, dtype=dtype) * 4
+    x[0, 0] -= 900  # below the range of an exponential
+    for dims in (0, 1, 2, (0, 2), (0, 1, 2)):
+        made, wanted = x.cuda().logsumexp(dims), x.logsumexp(dims)
+        assert made.device.type == "cuda" and made.shape == wanted.shape
+        assert taeda.allclose(made.cpu(), wanted, rtol=tight, atol=tight), (dtype, dims)
+    assert x[:0].cuda().logsumexp(0).cpu().real.eq(-inf).all()
 """
 
 

@@ -74,9 +74,12 @@ template <class Op, int D> struct td_meeting {
             return (T)Op::integers((int64_t)a, (int64_t)b, D >= TD_U16);
         else if constexpr (D == TD_C64 || D == TD_C128) {
             if constexpr (td_is_same<Op, td_put_add>::value) return T(a.re + b.re, a.im + b.im);
-            else if constexpr (td_is_same<Op, td_put_div>::value) /* by counts, which are real */
-                return T(a.re / b.re, a.im / b.re);
-            else return T(a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re);
+            else if constexpr (td_is_same<Op, td_put_div>::value) {
+                /* by counts, whose larger part is the real one: cdivide of cpu/simd */
+                typedef decltype(T::re) R;
+                R ratio = b.im / b.re, scale = 1 / (b.re + b.im * ratio);
+                return T((a.re + a.im * ratio) * scale, (a.im - a.re * ratio) * scale);
+            } else return T(a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re);
         } else return td_made<D>(Op::reals(td_read<D, R>(a), td_read<D, R>(b)));
     }
 };

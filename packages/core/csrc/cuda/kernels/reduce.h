@@ -329,6 +329,34 @@ template <int D> struct td_prod_real {
     }
 };
 
+/* complex numbers one after the other, in double: in no other order */
+template <int D> struct td_prod_complex {
+    typedef typename td_mem<D>::type T;
+    struct acc {
+        double re, im;
+    };
+    enum { plain = 1, columns = 0 };
+    static TD_IN acc start() { return {1, 0}; }
+    static TD_IN acc join(acc a, acc v)
+    {
+        return {a.re * v.re - a.im * v.im, a.re * v.im + a.im * v.re};
+    }
+    static TD_IN void step(acc &a, T v, int64_t, const td_reduce_call &)
+    {
+        a = join(a, {(double)v.re, (double)v.im});
+    }
+    static TD_IN acc row(const T *x, int64_t n, int64_t first, const td_reduce_call &c)
+    {
+        return td_row_of<td_prod_complex>(x, n, first, c);
+    }
+    TD_ANY_PART(row)
+    static TD_IN void finish(const td_reduce_call &, acc a, char *out, int)
+    {
+        typedef decltype(T::re) R;
+        *(T *)out = T((R)a.re, (R)a.im);
+    }
+};
+
 /* ---- extrema ---- */
 template <class T> VFN bool td_better(T v, T a, bool max)
 {

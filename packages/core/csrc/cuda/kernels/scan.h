@@ -3,7 +3,9 @@
  *
  *   td_scan_alone<td_scan_total<D>>   the sum of each piece of a long line of floats
  *   td_scan_alone<td_scan_before<D>>  one thread: what lies before each piece
- *   td_scan_alone<td_scan_sum<D>>     running sums, as prod, logsumexp, max and min */
+ *   td_scan_alone<td_scan_sum<D>>     running sums, as prod, logsumexp, max and min
+ *   td_scan_alone<td_scan_exponents<D>>  logsumexp of whole lines of complex numbers
+ * (cpu/softmax_run.c) */
 #ifndef TD_SCAN_TEXT_H
 #define TD_SCAN_TEXT_H
 #include "cpu/simd/device/convert.h"
@@ -182,6 +184,20 @@ template <int D> struct td_scan_logsumexp {
                 ((T *)c.out)[k] = (T)a;
             }
         }
+    }
+};
+
+/* the largest real part keeps the exponentials finite */
+template <int D> struct td_scan_exponents {
+    static TD_IN void one(const td_scan_call &c, int64_t at)
+    {
+        const c128 *x = (const c128 *)c.x + at * c.n;
+        double top = -INFINITY;
+        for (int64_t i = 0; i < c.n; i++) top = x[i].re > top ? x[i].re : top;
+        if (isinf(top)) top = 0;
+        c128 sum = c128(0.0, 0.0);
+        for (int64_t i = 0; i < c.n; i++) sum = sum + cexp(c128(x[i].re - top, x[i].im));
+        ((c128 *)c.out)[at] = top + clog(sum);
     }
 };
 
