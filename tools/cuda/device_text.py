@@ -8,7 +8,7 @@ processor's loops.
                                           sm_80, 90, 100 and 120: no error, no spill above 32 bytes,
                                           no more registers than tools/cuda/device_text.json allows,
                                           no barrier that a part of a warp reaches
-    device_text.py --sass                 instructions of 40 kernels, counted in their machine code for
+    device_text.py --sass                 instructions of 46 kernels, counted in their machine code for
                                           sm_90: no more than tools/cuda/device_sass.json allows, and what
                                           they allow of the memory's speed (docs/cuda.md)
     device_text.py --times                each kernel alone, for sm_90, as a program compiles it: the
@@ -34,6 +34,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from complex_formulas import LISTED
 
 from taeda.cuda._programs import DTYPES as NAMES
 
@@ -430,18 +431,6 @@ def differing(made: np.ndarray, wanted: np.ndarray, dtype: str) -> np.ndarray:
         nan = (a != a) & (b != b)
     raw = f"u{kind.itemsize}"
     return np.flatnonzero((a.view(raw) != b.view(raw)) & ~nan)
-
-
-#: functions of complex numbers, by formulas on a device and by the C library on a processor: how
-#: many units in the last place of a result's larger part they may lie apart. float is computed in
-#: double, so the C library's errors are the most of it
-LISTED = {
-    "exp": 2, "exp2": 2, "log": 2, "log2": 3, "log10": 1, "log1p": 2, "sqrt": 1, "rsqrt": 4,
-    "sigmoid": 6, "silu": 7,
-    "sin": 2, "cos": 2, "tan": 4, "asin": 4, "acos": 2, "atan": 2, "sinh": 2, "cosh": 2, "tanh": 4,
-    "asinh": 3, "acosh": 2,
-    "atanh": 3, "sinc": 3, "logaddexp": 4, "pow": 64,
-}  # fmt: skip
 
 
 def beyond(

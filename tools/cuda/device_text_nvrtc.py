@@ -45,17 +45,20 @@ def library() -> ctypes.CDLL:
 
 @contextmanager
 def made(
-    nvrtc: ctypes.CDLL, family: str, names: list[str], arch: int
+    nvrtc: ctypes.CDLL, family: str, names: list[str], arch: int, fixed: tuple[str, str] = ("", "")
 ) -> Iterator[tuple[ctypes.c_void_p, str]]:
     """A program of some kernels of a family, compiled, and the assembler's words; a text that does not
-    compile ends the run.
+    compile ends the run. `fixed`: words that stand once in the text, and what stands there instead.
     """
     headers = _text.headers(_text.FAMILIES[family].text)
     strings = ctypes.c_char_p * len(headers)
     program, size = ctypes.c_void_p(), ctypes.c_size_t()
     texts = strings(*(text.encode() for text in headers.values()))
     included = strings(*(name.encode() for name in headers))
-    text = _text.kernel(family).encode()
+    text = _text.kernel(family)
+    if fixed[0] and text.count(fixed[0]) != 1:
+        sys.exit(f"{family}: wanted {fixed[0]!r} once in its text")
+    text = text.replace(*fixed).encode() if fixed[0] else text.encode()
     nvrtc.nvrtcCreateProgram(
         ctypes.byref(program), text, f"{family}.cu".encode(), len(headers), texts, included
     )
@@ -86,9 +89,11 @@ def compiled(nvrtc: ctypes.CDLL, family: str, names: list[str], arch: int) -> tu
     return log, ptx.value.decode()
 
 
-def machine_code(nvrtc: ctypes.CDLL, family: str, name: str, arch: int) -> tuple[str, bytes]:
+def machine_code(
+    nvrtc: ctypes.CDLL, family: str, name: str, arch: int, fixed: tuple[str, str] = ("", "")
+) -> tuple[str, bytes]:
     """The assembler's words on one kernel, and its cubin."""
-    with made(nvrtc, family, [name], arch) as (program, log):
+    with made(nvrtc, family, [name], arch, fixed) as (program, log):
         size = ctypes.c_size_t()
         nvrtc.nvrtcGetCUBINSize(program, ctypes.byref(size))
         cubin = ctypes.create_string_buffer(size.value)

@@ -36,3 +36,18 @@ def test_attention_in_tiles_is_compared_by_closeness():
     for name in ("_ragged_attention", "_fused_attention_backward"):
         assert cuda_rows.CLOSE.match(name)
     assert not cuda_rows.CLOSE.match("softmax")
+
+
+def test_formulas_of_complex_numbers_may_differ_by_units_and_no_other_row():
+    wanted = taeda.tensor([1 + 1e-9j, -3 + 4j, 0j])
+    near = taeda.tensor([1 + 2e-7j, -3 + (4 - 2**-21) * 1j, 0j])
+    far = taeda.tensor([1 + 1e-5j, -3 + 4j, 0j])
+    for back, row, outcome in (
+        (near, "exp", "same"),
+        (near, "_foreach_exp_", "same"),
+        (near, "add", "differs"),
+        (far, "exp", "differs"),
+        (far, "pow.Tensor_Tensor", "differs"),
+    ):
+        told = cuda_rows.compare(taeda, back_on_device(back), wanted, units=cuda_rows.allowed(row))
+        assert told[0] == outcome, (row, told)
