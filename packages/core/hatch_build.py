@@ -185,7 +185,8 @@ def _build_entry(
 ) -> Path:
     """The package `taeda`, whose creation Python runs before any other thread sees it."""
     cc.require_tools()
-    made = [cc.Unit(path, _with_python(), _version()) for path in _sources(("package",))]
+    flags = (f"-I{CSRC}", *_with_python())
+    made = [cc.Unit(path, flags, _version()) for path in _sources(("package",))]
     return cc.build(made, out, folder, CFLAGS, extra_ldflags, progress=progress)
 
 

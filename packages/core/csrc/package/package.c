@@ -4,7 +4,7 @@
  * others then import parts of it by what is there. All that Python runs earlier is the creation of
  * a compiled module. So there is one, and its creation calls `begin` of `_parts/packages.py`, which
  * makes ready what other threads lean on, and whose module runs `__init__.py` as ever. */
-#include <Python.h>
+#include "package/quiet.h"
 
 #define BEGIN "taeda._parts.packages" /* imports nothing of taeda, so it runs without it */
 
@@ -70,7 +70,7 @@ static PyObject *loaded(PyObject *spec)
     Py_XDECREF(name);
     if (module || PyErr_Occurred()) return module;
     module = empty(spec);
-    if (module && run(module)) Py_CLEAR(module);
+    if (module && (td_quiet_add_functions(module) || run(module))) Py_CLEAR(module);
     return module;
 }
 

@@ -4,10 +4,8 @@ modules.
 
 from __future__ import annotations
 
-import gc
 import importlib
 import re
-import signal
 import subprocess
 import sys
 import textwrap
@@ -264,6 +262,7 @@ SIGNALS = """
             (x * 2).sum().backward()
         taeda.nn.functional.relu(x)
 
+    {thread}
     signal.signal(signal.SIGALRM, handle)
     signal.setitimer(signal.ITIMER_REAL, 0.002, 0.002)
     model = taeda.nn.Linear(5, 5)
@@ -291,9 +290,17 @@ def program(code, tmp_path):
 LOST_NOTE = re.compile(r"_bootstrap>\", line \d+, in acquire\n *KeyError: \d+\n*$")
 
 
-def test_handlers_of_signals_see_whole_modules(tmp_path):
+#: the system gives a signal to any thread that takes it, and Python's main thread runs the handler
+THREADS = {
+    "alone": "",
+    "beside a thread": "import _thread, time; _thread.start_new_thread(time.sleep, (9,))",
+}
+
+
+@pytest.mark.parametrize("thread", THREADS)
+def test_handlers_of_signals_see_whole_modules(tmp_path, thread):
     for _ in range(3):
-        ended = (program(SIGNALS, tmp_path) for _ in range(10))
+        ended = (program(SIGNALS.format(thread=THREADS[thread]), tmp_path) for _ in range(10))
         done = next(done for done in ended if not LOST_NOTE.search(done.stderr))
         assert done.returncode == 0, done.stderr
 
@@ -318,6 +325,50 @@ def test_finalizers_see_whole_modules(tmp_path):
         tmp_path,
     )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_tracer_that_asks_amid_an_import_is_told_so(tmp_path):
+    done = program(
+        """
+        import sys
+        import taeda
+
+        told = set()
+        def trace(frame, event, arg):
+            if "/autograd/" in frame.f_code.co_filename:
+                try:
+                    taeda.autograd.grad
+                except AttributeError as error:
+                    told.add(str(error))
+
+        sys.setprofile(trace)
+        x = taeda.ones(3, requires_grad=True)
+        x.sum().backward()
+        sys.setprofile(None)
+        (sentence,) = told
+        assert sentence.startswith("taeda.autograd has no 'grad' yet: this thread is importing it.")
+        assert taeda.autograd.grad and x.grad.tolist() == [1, 1, 1]
+    """,
+        tmp_path,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_what_a_handler_imports_while_python_looks_for_it_is_there_once(probe, monkeypatch):
+    """The finder has told where a module is, and the handler comes before the module is made."""
+    finder = next(f for f in sys.meta_path if getattr(f, "__name__", "") == "_Finder")
+    plain, seen = finder.find_spec, []
+
+    def find_spec(fullname, path=None, target=None):
+        spec = plain(fullname, path, target)
+        if fullname == f"{probe}.third" and not seen:
+            seen.append(None)
+            seen[0] = importlib.import_module(fullname)
+        return spec
+
+    monkeypatch.setattr(finder, "find_spec", staticmethod(find_spec))
+    assert importlib.import_module(f"{probe}.third") is seen[0] is sys.modules[f"{probe}.third"]
+    assert not seen[0].__spec__._initializing
 
 
 def test_a_second_import_is_refused_with_the_reason(tmp_path):
@@ -346,45 +397,3 @@ def test_a_subinterpreter_is_told_the_reason(tmp_path):
         tmp_path,
     )
     assert "serves one interpreter of a process" in done.stderr
-
-
-@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="signals cannot be blocked here")
-@pytest.mark.parametrize("way", ["disable", "enable"])
-def test_a_handler_that_comes_at_the_door_is_not_interrupted_either(monkeypatch, way):
-    """The door is where signals are blocked, and where they are let in again."""
-    seen, plain = [], getattr(gc, way)
-
-    def handler():
-        monkeypatch.undo()
-        with _packages._calm:
-            seen.append(signal.SIGUSR1 in signal.pthread_sigmask(signal.SIG_BLOCK, []))
-        plain()
-
-    before = signal.signal(signal.SIGUSR1, lambda *_: None)
-    try:
-        monkeypatch.setattr(gc, way, handler)
-        with _packages._calm:
-            pass
-        assert seen == [True]
-        assert signal.SIGUSR1 not in signal.pthread_sigmask(signal.SIG_BLOCK, []) and gc.isenabled()
-    finally:
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGUSR1])
-        signal.signal(signal.SIGUSR1, before)
-
-
-@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="signals cannot be blocked here")
-def test_a_handler_that_raises_at_the_door_leaves_it_open(monkeypatch):
-    plain, calls = importlib.import_module("_signal").pthread_sigmask, []
-
-    def mask(how, signals):
-        made = plain(how, signals)
-        calls.append(how)
-        if len(calls) == 2:  # the one that blocks
-            raise InterruptedError("a handler's")
-        return made
-
-    before = plain(signal.SIG_BLOCK, ())
-    monkeypatch.setattr("_signal.pthread_sigmask", mask)
-    with pytest.raises(InterruptedError), _packages._calm:
-        raise AssertionError("nobody enters")
-    assert plain(signal.SIG_BLOCK, ()) == before and gc.isenabled()

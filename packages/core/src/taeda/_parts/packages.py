@@ -17,12 +17,12 @@ that it could want.
 
 from __future__ import annotations
 
-import _signal  # type: ignore[import-not-found]  # in C, so nothing is imported that runs code
-import gc
 import importlib.util
 import os.path
+import posix
 import sys
 from _thread import RLock, _local, allocate_lock, get_ident
+from collections.abc import Callable
 from importlib.machinery import ExtensionFileLoader, ModuleSpec, PathFinder, SourceFileLoader
 from pkgutil import extend_path
 from types import ModuleType
@@ -49,6 +49,40 @@ _MACHINERY = frozenset(
 _here = _local()  # .loading: how many modules of ours this thread is importing
 
 
+def _full_name(finder: Any) -> tuple[Any, Any]:
+    return getattr(finder, "__module__", None), getattr(finder, "__name__", None)
+
+
+def _refuse_second(own: Any = None) -> None:
+    """ImportError if there is a finder, not `own`, of an earlier import, whose modules were taken from
+    `sys.modules`: the compiled core is that one's still.
+    """
+    for finder in sys.meta_path:
+        if finder is not own and _full_name(finder) == (__name__, "_Finder"):
+            raise ImportError(
+                "taeda was imported in this process before, and its modules were removed from sys.modules: "
+                "its compiled part cannot be imported twice. Keep the modules, or start another process"
+            )
+
+
+def _given(name: str) -> Any:
+    """A function that the compiled package gives before this module runs (`csrc/package/quiet.c`)."""
+    try:
+        return globals()[name]
+    except KeyError:
+        _refuse_second()
+        importlib.import_module("taeda._native")  # says why nothing compiled is there
+        raise ImportError(
+            "taeda is incomplete: its __init__.abi3.so is missing, or of another version. Install it again, "
+            "or build it where it is a checkout: python packages/core/hatch_build.py"
+        ) from None
+
+
+be_quiet: Callable[[], None] = _given("be_quiet")
+be_open: Callable[..., None] = _given("be_open")
+after_fork: Callable[[], None] = _given("after_fork")
+
+
 class _Calm:
     """Code of ours that is being imported is not interrupted by a program's own.
 
@@ -57,60 +91,13 @@ class _Calm:
     which Python has a handler come afterwards, and so do collections of garbage.
     """
 
-    def __enter__(self) -> None:
-        """The first of a thread counts. What comes before it has closed the door is not inside: it closes
-        a door of its own, and leaves all as it found it.
-        """
-        if depth := getattr(_here, "depth", 0):
-            _here.depth = depth + 1
-            return
-        collects = gc.isenabled()
-        gc.disable()
-        mask = None
-        if hasattr(_signal, "pthread_sigmask"):
-            handled = [n for n in range(1, _signal.NSIG) if n not in _OF_ERRORS and _is_handled(n)]
-            mask = _signal.pthread_sigmask(_signal.SIG_BLOCK, ())
-            try:  # the call runs handlers of signals that came before it
-                _signal.pthread_sigmask(_signal.SIG_BLOCK, handled)
-            except BaseException:
-                _open(collects, mask)
-                raise
-        _here.collects, _here.mask = collects, mask
-        _here.depth = 1
-
-    def __exit__(self, *exception: object) -> None:
-        """The last of a thread lets come what waited."""
-        if _here.depth > 1:
-            _here.depth -= 1
-            return
-        collects, mask = _here.collects, _here.mask  # what comes from here on writes its own
-        _here.depth = 0
-        _open(collects, mask)
-
-
-def _open(collects: bool, mask: Any) -> None:
-    """Let collections and signals in as they were."""
-    if collects:
-        gc.enable()
-    if mask is not None:
-        _signal.pthread_sigmask(_signal.SIG_SETMASK, mask)
-
-
-#: signals that tell of the instruction at hand: they cannot wait
-_OF_ERRORS = frozenset(
-    getattr(_signal, name, 0)
-    for name in ("SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL", "SIGABRT", "SIGTRAP", "SIGSYS")
-)
-
-
-def _is_handled(number: int) -> bool:
-    try:
-        return callable(_signal.getsignal(number))
-    except ValueError:  # no such signal
-        return False
+    __enter__ = staticmethod(be_quiet)
+    __exit__ = staticmethod(be_open)
 
 
 _calm = _Calm()
+if hasattr(posix, "register_at_fork"):
+    posix.register_at_fork(after_in_child=after_fork)
 
 
 class _Run:
@@ -136,7 +123,7 @@ class _Package(ModuleType):
         own = _plain(self, "__name__")
         run = _runs[own]
         if run.owner == get_ident():
-            return _plain(self, name)
+            return _as_far_as_it_is(self, name)
         if getattr(_here, "loading", 0):
             found = _module(own, name)
             if found is not None:
@@ -161,6 +148,23 @@ class _Package(ModuleType):
     def __delattr__(self, name: str) -> None:
         _finish(self, _runs[_plain(self, "__name__")])
         delattr(self, name)
+
+
+def _as_far_as_it_is(package: _Package, name: str) -> Any:
+    """What the package holds amid its own code. Others of this thread than its modules, such as the
+    function of a tracer or an import hook, are told why a name is missing.
+    """
+    try:
+        return _plain(package, name)
+    except AttributeError:
+        own = _plain(package, "__name__")
+        raise AttributeError(
+            f"{own} has no {name!r} yet: this thread is importing it. What runs amid an import (the "
+            f"function of sys.settrace or sys.setprofile, an import hook) can use {own} afterwards, or "
+            f"where the program has asked for one of its names before",
+            name=name,
+            obj=package,
+        ) from None
 
 
 def _module(package: str, name: str) -> ModuleType | None:
@@ -223,6 +227,7 @@ class _Loader(SourceFileLoader):
     """Runs modules at once, counted, and packages when they are asked for something."""
 
     calm = False  # from the making of a module to its end
+    again = False  # a handler, which came while Python looked for the module, has imported it
 
     def create_module(self, spec: ModuleSpec) -> ModuleType | None:
         if "._" not in spec.name:
@@ -231,6 +236,9 @@ class _Loader(SourceFileLoader):
         self.calm = sys._getframe(2).f_code.co_name == "_load_unlocked"
         if self.calm:
             _calm.__enter__()
+            self.again = spec.name in sys.modules
+        if self.again:
+            return sys.modules[spec.name]
         if spec.submodule_search_locations is None or spec.name in AT_ONCE or "._" in spec.name:
             return None
         _runs[spec.name] = _Run()
@@ -238,9 +246,10 @@ class _Loader(SourceFileLoader):
 
     def exec_module(self, module: ModuleType) -> None:
         try:
-            if type(module) is not _Package:
+            if type(module) is not _Package and not self.again:
                 self.run(module)
         finally:
+            self.again = False
             if self.calm:
                 self.calm = False
                 _calm.__exit__()
@@ -354,19 +363,7 @@ class _Finder:
 
 
 def install_packages() -> None:
-    """Put the finder before Python's, once. ImportError if there is one of an earlier import, whose
-    modules were taken from `sys.modules`: the compiled core is that one's still.
-    """
-    for finder in sys.meta_path:
-        if finder is _Finder:
-            return
-        if _full_name(finder) == _full_name(_Finder):
-            raise ImportError(
-                "taeda was imported in this process before, and its modules were removed from sys.modules: "
-                "its compiled part cannot be imported twice. Keep the modules, or start another process"
-            )
-    sys.meta_path.insert(0, _Finder)
-
-
-def _full_name(finder: Any) -> tuple[Any, Any]:
-    return getattr(finder, "__module__", None), getattr(finder, "__name__", None)
+    """Put the finder before Python's, once."""
+    if _Finder not in sys.meta_path:
+        _refuse_second(_Finder)
+        sys.meta_path.insert(0, _Finder)
