@@ -23,6 +23,38 @@ def with_gradient(*values):
     return param
 
 
+KINDS = (
+    "SGD Adam AdamW RMSprop Adagrad Adadelta NAdam RAdam Adamax ASGD Rprop Adafactor Muon".split()
+)
+
+
+@pytest.mark.parametrize(
+    "settings", [{}, {"foreach": False}, {"foreach": True}, {"fused": True}], ids=str
+)
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_step_writes_parameters_and_no_gradient(kind, settings):
+    param = taeda.ones(2, 2, requires_grad=True)
+    param.grad = taeda.ones(2, 2)
+    try:
+        optimizer = getattr(taeda.optim, kind)([param], lr=0.1, **settings)
+    except TypeError:  # it has no such way
+        assert settings and kind not in ("SGD", "Adam", "AdamW", "Adagrad")
+        return
+    for step in range(1, 3):
+        optimizer.step()
+        assert param.grad._version == 0
+        assert param._version >= step
+
+
+def test_a_gradient_that_a_graph_has_saved_may_be_used_for_a_step():
+    param, factor = leaf(), leaf(3.0, 4.0)
+    (param * 2).sum().backward(create_graph=True)
+    loss = (param.grad * factor).sum()
+    SGD([param], lr=0.1).step()
+    loss.backward()
+    assert factor.grad.tolist() == [2.0, 2.0]
+
+
 # ---- groups ----
 
 

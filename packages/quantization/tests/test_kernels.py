@@ -72,9 +72,8 @@ def test_convolutions_round_exact_sums(size, shape, stride, padding, dilation, g
     assert made.int_repr().movedim(1, -1).is_contiguous()
 
 
-@pytest.mark.parametrize(
-    "padding", [(1, 0), (2, 1), (4, 3)]
-)  # within the window, of it, and beyond
+# within the window, of it, and beyond
+@pytest.mark.parametrize("padding", [(1, 0), (2, 1), (4, 3)])
 def test_transposed_convolutions_round_exact_sums(padding):
     x, w, bias = numbers(2, 6, 5, 4), weight(6, 3, 3, 2), taeda.randn(6)
     stride, more, dilation, groups = (2, 3), (1, 2), (1, 1), 2

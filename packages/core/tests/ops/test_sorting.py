@@ -9,6 +9,7 @@ import pytest
 from arrays import values
 
 import taeda
+from taeda._numpy import sorting as _sorting
 
 FLOATS = ["float16", "bfloat16", "float32", "float64"]
 INTEGERS = ["bool", "uint8", "int8", "int16", "int32", "int64"]
@@ -113,6 +114,47 @@ def test_unique_slices():
         assert got[0].tolist() == want[0].tolist()
         assert got[1].tolist() == want[1].reshape(-1).tolist()
         assert got[2].tolist() == want[2].tolist()
+
+
+def wide(kind, dtype):
+    """Many columns: drawn, or such that each row differs from the next in a column of its own."""
+    rng = np.random.default_rng(3)
+    rows = np.tril(np.ones((40, 90))) if kind == "steps" else rng.integers(0, 2, (40, 90))
+    if kind == "alike":
+        rows[:, :60] = rows[0, :60]
+    rows = rows[rng.integers(0, 40, 50)]
+    return taeda.from_numpy(rows).to(getattr(taeda, dtype))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int64", "bool"])
+@pytest.mark.parametrize("kind", ["drawn", "alike", "steps"])
+def test_unique_slices_of_many_columns(kind, dtype):
+    x = wide(kind, dtype)
+    got = taeda.unique(x, dim=0, return_inverse=True, return_counts=True)
+    want = np.unique(values(x), axis=0, return_inverse=True, return_counts=True)
+    assert values(got[0]).tolist() == want[0].tolist()
+    assert got[1].tolist() == want[1].reshape(-1).tolist()
+    assert got[2].tolist() == want[2].tolist()
+
+
+@pytest.mark.parametrize("kind", ["drawn", "alike", "steps"])
+def test_slices_with_nan_are_in_order_and_differ(kind):
+    x = wide(kind, "float32")
+    x[::3, 5::7] = math.nan
+    got, places = taeda.unique(x, dim=0, return_inverse=True)
+    assert got.shape == x.unique(dim=0).shape and not x.isnan().all(0).any()
+    assert got[places].nan_to_num(7).tolist() == x.nan_to_num(7).tolist()
+    rows = got.nan_to_num(7).tolist()  # NaN is last
+    assert rows == sorted(rows)
+    assert sum(bool(row.isnan().any()) for row in got) == sum(bool(row.isnan().any()) for row in x)
+
+
+def test_many_columns_are_not_sorted_one_by_one(monkeypatch):
+    turns, plain = [], _sorting._split
+    monkeypatch.setattr(_sorting, "_split", lambda *a: turns.append(1) or plain(*a))
+    x = taeda.from_numpy(np.random.default_rng(0).standard_normal((5, 20_000)))
+    assert taeda.unique(x, dim=0).shape == x.shape
+    assert len(turns) == 1
 
 
 def test_runs():

@@ -37,6 +37,14 @@ def test_small_gradients_stay():
     assert params[0].grad._version == 1  # as of a write, whatever the norm is
 
 
+@pytest.mark.parametrize("foreach", [None, True, False])
+@pytest.mark.parametrize("size", [0.1, 10.0])
+def test_clipping_counts_as_a_write_whatever_the_norm_is(foreach, size):
+    params = parameters([size, size], [size])
+    utils.clip_grad_norm_(params, 1.0, foreach=foreach)
+    assert [p.grad._version for p in params] == [1, 1]
+
+
 def test_one_tensor_a_generator_and_none():
     params = parameters([3.0, 4.0])
     assert utils.clip_grad_norm_(params[0], 1.0).item() == 5

@@ -12,6 +12,9 @@ __all__ = ["_unique2", "_unique_consecutive", "unique_dim"]
 
 Unique = tuple[Tensor, Tensor, Tensor]
 
+TURNS = 16  # of groups before columns are taken one after the other
+PART = 1 << 22  # elements that are compared at a time
+
 
 def _unique2(self: Tensor, sorted: bool, return_inverse: bool, return_counts: bool) -> Unique:
     """Always in ascending order."""
@@ -48,10 +51,55 @@ def unique_dim(
     _check_order(self)
     _check_slices(self, dim)
     rows = _rows(self, dim)
-    order = taeda.arange(rows.size(0), device=self.device)
-    for column in range(rows.size(1) - 1, -1, -1):
-        order = order[rows[:, column][order].sort()[1]]
+    order = _order(rows)
     return _slices(self, dim, order, _begins(rows[order]), return_inverse, return_counts)
+
+
+def _order(rows: Tensor) -> Tensor:
+    """The lexicographic order of the rows of a matrix; equal ones keep theirs, and NaN equals NaN.
+
+    Rows that are equal so far are a group. A turn sorts every group by the first column in which its
+    rows differ: a few turns for most data, whatever the number of columns. Where that is not enough,
+    the columns are taken from the last to the first.
+    """
+    order = taeda.arange(rows.size(0), device=rows.device)
+    if rows.size(1) > TURNS:
+        groups = taeda.zeros_like(order)
+        for _ in range(TURNS):
+            column = _first_difference(rows, order, groups)
+            if not bool((column < rows.size(1)).any()):
+                return order
+            order, groups = _split(rows, order, groups, column.clamp(max=rows.size(1) - 1))
+    for number in range(rows.size(1) - 1, -1, -1):
+        order = order[rows[:, number][order].sort(stable=True)[1]]
+    return order
+
+
+def _first_difference(rows: Tensor, order: Tensor, groups: Tensor) -> Tensor:
+    """For every row the first column in which rows of its group differ, or the number of columns."""
+    heads = taeda.searchsorted(groups, groups)  # where each group begins
+    place = taeda.full_like(order, rows.size(1))
+    rest = (heads != taeda.arange(order.numel(), device=order.device)).nonzero().view(-1)
+    for part in rest.split(max(1, PART // rows.size(1))):
+        differs = _differ(rows[order[part]], rows[order[heads[part]]])
+        found = differs.to(taeda.uint8).argmax(1)
+        place[part] = found.where(differs.any(1), place[part])
+    return taeda.full_like(place, rows.size(1)).scatter_reduce(0, heads, place, "amin")[heads]
+
+
+def _split(rows: Tensor, order: Tensor, groups: Tensor, column: Tensor) -> tuple[Tensor, Tensor]:
+    """The order and the groups after each group was sorted by its column."""
+    keys = rows[order, column]
+    by_key = keys.sort(stable=True)[1]
+    turn = by_key[groups[by_key].sort(stable=True)[1]]
+    order, keys, groups = order[turn], keys[turn], groups[turn]
+    begins = taeda.zeros_like(groups)
+    begins[1:] = (groups[1:] != groups[:-1]) | _differ(keys[1:], keys[:-1])
+    return order, begins.cumsum(0)
+
+
+def _differ(x: Tensor, y: Tensor) -> Tensor:
+    return (x != y) & ((x == x) | (y == y))
 
 
 def _check_values(x: Tensor) -> None:
