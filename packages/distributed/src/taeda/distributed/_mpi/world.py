@@ -31,7 +31,7 @@ from .._meeting.peers import Peers, state_of
 from .._stores import PrefixStore, Store
 from .._waiting import Deadline, wait_until
 from .end import tell_launcher_at_exit
-from .shm import check_room, free_bytes
+from .shm import check_file_size, check_room, free_bytes
 
 __all__ = ["is_available", "job", "require", "start", "start_by_launcher"]
 
@@ -70,7 +70,9 @@ def start(store: Store, rank: int, size: int, timeout: timedelta) -> Any:
         free = free_bytes()  # before the meeting: after it the first may already have taken some
         everybody = meet(store, rank, list(range(size)), Facts(os.getpid(), node_name()), timeout)
         try:
-            check_room(free, sum(facts.node == everybody[rank].node for facts in everybody))
+            here = sum(facts.node == everybody[rank].node for facts in everybody)
+            check_room(free, here)
+            check_file_size(here)
         except DistBackendError:
             if rank == 0:  # it serves the store, as a rule: the others must have met before it ends
                 time.sleep(2 * _ASK_EVERY)
