@@ -79,10 +79,11 @@ def test_one_that_all_samples_share_may_be_filled_inside(rows):
     assert set(rows.values) == {"a", "b"}
 
 
-def test_maps_in_maps_and_keywords(rows):
+def test_maps_in_maps_and_keywords_which_are_shared(rows):
     made = vmap(lambda row: vmap(lambda v: v * row.values["b"])(row.values["a"]))(rows)
     assert made.tolist() == rows.values["a"].tolist()
-    assert vmap(lambda *, row: row.values["b"])(row=rows).tolist() == [1, 1, 1]
+    shared = vmap(lambda x, *, row: x * row.values["b"])(taeda.tensor([1.0, 2.0]), row=rows)
+    assert shared.tolist() == [[1, 1, 1], [2, 2, 2]]
 
 
 def test_what_does_not_fit_is_refused(rows):

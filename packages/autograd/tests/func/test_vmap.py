@@ -37,7 +37,7 @@ def test_dimensions_in_structures():
     close(made["b"][0], x * 2)
     prefix = vmap(f, in_dims=(0, None, None), out_dims=0)((x, y.T), {"k": x}, 2)
     assert prefix["b"][1].shape == (3,)
-    close(vmap(lambda x, *, shift: x + shift, in_dims=0)(x, shift=y.T), x + y.T)
+    close(vmap(lambda x, *, shift: x + shift, in_dims=0)(x, shift=y[:, 0]), x + y[:, 0])
 
 
 def test_results_that_do_not_depend_on_samples_are_repeated():
@@ -52,6 +52,7 @@ REFUSED = [
     (lambda: vmap(taeda.sin)(3.0), ValueError, "but the input is of type <class 'float'>"),
     (lambda: vmap(taeda.sin, in_dims=(None,))(taeda.ones(2)), ValueError, "at least one"),
     (lambda: vmap(lambda: 1)(), ValueError, "got no inputs"),
+    (lambda: vmap(lambda x=0: x)(x=taeda.ones(2)), ValueError, "got no inputs"),
     (lambda: vmap(taeda.add)(taeda.ones(2), taeda.ones(3)), ValueError, "same size in the mapped dimension"),
     (lambda: vmap(lambda x: 3)(taeda.ones(2)), ValueError,
         "must only return Tensors, got type <class 'int'>"),
@@ -224,3 +225,14 @@ def test_debug_unwrap():
     assert type(one) is not taeda.Tensor and one._value.equal(x)
     with pytest.raises(TypeError, match="wanted a Tensor, got int"):
         debug_unwrap(3)
+
+
+@pytest.mark.parametrize("chunk_size", [None, 2])
+def test_what_is_given_by_keyword_is_shared_by_all_samples(chunk_size):
+    x, scale = taeda.arange(3.0), taeda.tensor([1.0, 10.0, 100.0])
+    scaled = vmap(
+        lambda x, scale=2.0, more=None: x * scale + (more or {"k": 0})["k"], chunk_size=chunk_size
+    )
+    assert scaled(x).tolist() == [0, 2, 4]
+    assert scaled(x, scale=scale).tolist() == [[0, 0, 0], [1, 10, 100], [2, 20, 200]]
+    assert scaled(x, scale=1.0, more={"k": taeda.ones(2)}).tolist() == [[1, 1], [2, 2], [3, 3]]

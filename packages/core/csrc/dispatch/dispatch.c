@@ -79,7 +79,7 @@ static inline __attribute__((always_inline)) void bump_written(td_frame *f)
     if (!(f->schema->flags & TD_F_MUTATES)) return;
     for (int k = 0; k < f->schema->nparams; k++) {
         td_arg *a = &f->call.args[k];
-        if (!(f->schema->params[k].flags & TD_P_MUTATED) || f->call.kept >> k & 1) continue;
+        if (!(f->schema->params[k].flags & TD_P_MUTATED)) continue;
         if (a->kind == TD_ARG_TENSOR) td_version_bump(a->tensor);
         for (int64_t i = 0; a->kind == TD_ARG_TENSORS && i < a->n; i++)
             if (a->tensors[i]) td_version_bump(a->tensors[i]);

@@ -320,7 +320,6 @@ static inline void td_frame_row(td_frame *f, const td_function *function,
     memset(f->call.out, 0, sizeof f->call.out);
     f->call.outs = NULL;
     f->call.pinned = false;
-    f->call.kept = 0;
 }
 PyObject *td_argument_object(const td_frame *frame, int k); /* new reference; defaults too */
 PyObject *td_arguments_tuple(const td_frame *frame);        /* of all of them */

@@ -42,8 +42,8 @@ typedef struct scaled {
 } scaled;
 
 /* grad_scale and found_inf are the last two arguments of every step; a step that saw an infinity is
- * left out. Gradients, argument 1, are written only where there is a scale to divide them by. */
-static td_status scaling(td_call *call, const char *name, int at, scaled *s)
+ * left out. */
+static td_status scaling(const td_call *call, const char *name, int at, scaled *s)
 {
     double found = 0;
     *s = (scaled){.scale = 1};
@@ -53,7 +53,6 @@ static td_status scaling(td_call *call, const char *name, int at, scaled *s)
     if (infinity) s->found_inf = beside(call, infinity);
     if (infinity && !s->found_inf) TD_TRY(number_of(infinity, name, "found_inf", &found));
     s->skip = found != 0;
-    if (!s->grad_scale && s->scale == 1) call->kept |= 1 << 1;
     return TD_OK;
 }
 

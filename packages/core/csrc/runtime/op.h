@@ -93,8 +93,6 @@ struct td_call {
     const td_op *op;
     int nargs, nout;
     bool pinned; /* a factory was asked for page-locked memory: its result moves there */
-    /* bit k: argument k, which the schema lets the op write, was left as it is: no write counts */
-    uint16_t kept;
     /* ops defined at run time: which of its kernels this is (dispatch/custom.h) */
     int slot;
     td_arg args[TD_MAX_ARGS];

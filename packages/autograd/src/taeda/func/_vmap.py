@@ -53,8 +53,8 @@ def vmap(
 
     `in_dims` says along which dimension each argument is mapped, None for one that all samples
     share: an int for all of them, or a structure like the arguments', or a prefix of it. `out_dims`
-    says where the samples lie in the results. Tensors in keyword arguments are mapped along
-    dimension 0. Random functions raise with `randomness="error"`; they draw for each sample with
+    says where the samples lie in the results. All samples share what is given by keyword. Random
+    functions raise with `randomness="error"`; they draw for each sample with
     "different", once for all with "same". `chunk_size` computes so many samples at a time.
 
     ValueError for in_dims or out_dims that do not fit, sizes that differ, results that are no
@@ -156,7 +156,7 @@ def _inputs(name: str, in_dims: Any, args: Any, kwargs: Any) -> tuple[list[Any],
             f"{head}: expected `in_dims` to be int or a (potentially nested) tuple matching the "
             f"structure of inputs, got: {type(in_dims)}."
         )
-    if not args and not kwargs:
+    if not args:
         raise ValueError(
             f"vmap({name})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are "
             "trying to vmap over a function with no inputs."
@@ -170,7 +170,7 @@ def _inputs(name: str, in_dims: Any, args: Any, kwargs: Any) -> tuple[list[Any],
     values = _tree.leaves(args, is_collection)
     named = _tree.leaves(kwargs, is_collection)
     values += named
-    places += [0 if isinstance(v, Tensor) or is_collection(v) else None for v in named]
+    places += [None] * len(named)
     places = [_checked(head, value, dim) for value, dim in zip(values, places, strict=True)]
     sizes = [_collections.size(v, d) for v, d in zip(values, places, strict=True) if d is not None]
     if not sizes:

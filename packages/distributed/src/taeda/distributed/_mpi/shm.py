@@ -50,5 +50,5 @@ def check_file_size(ranks: int) -> None:
         raise DistBackendError(
             f"init_process_group: this process may write files of {limit / 2**20:.1f} MiB (RLIMIT_FSIZE, "
             f"ulimit -f), and MPI makes one of {needed / 2**20:.1f} MiB in shared memory for the {ranks} "
-            "ranks of this machine. Set `ulimit -f unlimited`, or LimitFSIZE= of the service that starts the ranks"
+            "ranks of this machine. Set `ulimit -f unlimited`, or LimitFSIZE= of the service that starts them"
         )
