@@ -71,6 +71,17 @@ static int check_devices(td_frame *f)
     return placed && first == TD_CPU && seen > TD_CPU ? on_two_devices(f, first, seen) : 0;
 }
 
+/* Steps of optimizers divide the gradients by a scale where one is given, and only read them else
+ * (_table/optim.py). */
+static int only_reads(const td_frame *f, int k)
+{
+    const td_schema *s = f->schema;
+    if (s->custom || strcmp(s->params[k].name, "grads")) return 0;
+    for (int j = 0; j < s->nparams; j++)
+        if (!strcmp(s->params[j].name, "grad_scale")) return f->call.args[j].kind == TD_ARG_NONE;
+    return 0;
+}
+
 static inline __attribute__((always_inline)) void bump_written(td_frame *f)
 {
     if (f->inplace) td_version_bump(TD_T(f->obj[0]));
@@ -81,7 +92,8 @@ static inline __attribute__((always_inline)) void bump_written(td_frame *f)
         td_arg *a = &f->call.args[k];
         if (!(f->schema->params[k].flags & TD_P_MUTATED)) continue;
         if (a->kind == TD_ARG_TENSOR) td_version_bump(a->tensor);
-        for (int64_t i = 0; a->kind == TD_ARG_TENSORS && i < a->n; i++)
+        if (a->kind != TD_ARG_TENSORS || only_reads(f, k)) continue;
+        for (int64_t i = 0; i < a->n; i++)
             if (a->tensors[i]) td_version_bump(a->tensors[i]);
     }
 }

@@ -9,7 +9,7 @@ SCALING = "Tensor? grad_scale=None, Tensor? found_inf=None"
 
 def step(schema: str, doc: str) -> None:
     """A row that steps all parameters; gradients are divided by grad_scale in place, found_inf
-    leaves the step out.
+    leaves the step out. Without a grad_scale no write to gradients is counted.
     """
     op(schema, c=schema.split("(", 1)[0], device="any", variants="function", reads_value="sometimes", doc=doc)
 
