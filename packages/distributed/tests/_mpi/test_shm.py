@@ -65,6 +65,10 @@ def test_ranks_whose_files_may_not_grow_raise_and_others_start(tmp_path, blocks,
     ]
     done = subprocess.run(
         ["sh", "-c", f'ulimit -f {blocks}; exec "$@"', "sh", *launched],
-        cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False,
-    )  # fmt: skip
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
     assert done.stdout.count(said) == 2, done.stdout + done.stderr
