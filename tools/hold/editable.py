@@ -56,7 +56,10 @@ def wheels(packages: list[Path], build: Path = BUILD) -> list[Path]:
 
 def _wheel(package: Path, build: Path) -> Path:
     folder = build / f"{package.name}-{digest(package)}"
-    if not folder.is_dir():
+    # its library lies in the checkout, where a cleaned one has none
+    compiled = any(package.glob("src/**/*.so")) or not (package / "csrc").is_dir()
+    if not (folder.is_dir() and compiled):
+        shutil.rmtree(folder, ignore_errors=True)
         for older in build.glob(f"{package.name}-{'?' * 16}"):
             shutil.rmtree(older)
         with tempfile.TemporaryDirectory(dir=build) as beside, _inside(package):

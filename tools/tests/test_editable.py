@@ -59,3 +59,20 @@ def test_another_state_is_another_wheel_and_the_old_one_goes(package, tmp_path, 
 def test_where_the_checkout_is_takes_part(package, tmp_path):
     before = editable.digest(package)
     assert editable.digest(package.rename(tmp_path / "moved")) != before
+
+
+def test_a_library_that_is_gone_from_the_checkout_is_compiled_again(package, tmp_path):
+    (package / "csrc").mkdir()
+    library = package / "src" / "tried" / "kernels.so"
+    library.write_bytes(b"")
+    (wheel,) = editable.wheels([package], tmp_path / "build")
+    wheel.write_bytes(b"as it was")
+    assert (
+        editable.wheels([package], tmp_path / "build") == [wheel]
+        and wheel.read_bytes() == b"as it was"
+    )
+    library.unlink()
+    assert (
+        editable.wheels([package], tmp_path / "build") == [wheel]
+        and wheel.read_bytes() != b"as it was"
+    )
