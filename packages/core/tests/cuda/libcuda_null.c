@@ -40,6 +40,7 @@ enum {
     NOT_STARTED,
     NO_DEVICE = 100,
     BAD_DEVICE,
+    BAD_IMAGE = 200,
     BAD_CONTEXT = 201,
     BAD_HANDLE = 400,
     NOT_IN_CAPTURE = 900, /* in a capture, which is lost by it */

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
 
-from taeda.cuda import _libraries, _nvrtc
+from taeda.cuda import _cubins_wheel, _libraries, _nvrtc, _programs
 
 sys.path.insert(0, str(Path(__file__).parent))
 import standin
@@ -155,6 +156,23 @@ assert (x * 2).tolist() == [0, 2, 4]
     for code in (200, 209, 222):  # no image, one for another device, of a newer compiler
         standin.run(program, TAEDA_NULL_FAIL=f"cuModuleLoadData:1:{code}", **settings)
     standin.run(program, **settings)
+
+
+def test_an_image_of_a_package_that_the_driver_refuses_is_compiled(tmp_path):
+    """Machine code of a real device beside the stand-in, and of a newer compiler beside an old driver."""
+    key = _programs._found("loop", "mul", "F32", "F32", "flat")
+    images = {90: {_programs._digest(*key, 90): b"symbol\n\x7fELF of another device"}}
+    zipfile.ZipFile(_cubins_wheel.write(tmp_path, "1.2", images)).extractall(tmp_path / "site")
+    standin.run(
+        f"""
+import sys; sys.path.insert(0, {str(tmp_path / "site")!r})
+import taeda
+from taeda.cuda import _programs
+assert _programs.is_kept("loop", "mul", "F32", "F32", "flat", 90)
+assert (taeda.tensor([0.0, 1.0, 2.0]).cuda() * 2).tolist() == [0, 2, 4]
+""",
+        TAEDA_CACHE_DIR=str(tmp_path / "cache"),
+    )
 
 
 def test_a_fresh_image_that_the_driver_refuses_names_the_compiler(tmp_path):

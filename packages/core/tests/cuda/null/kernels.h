@@ -9,6 +9,12 @@ ENTRY cuModuleLoadData(void **made, const void *image)
     CHECK;
     NOT_CAPTURED(NULL);
     void *library = dlopen(image, RTLD_NOW | RTLD_LOCAL);
+    /* machine code of a real device, of an installed package: no image of this one */
+    if (!library && !memcmp(image,
+                            "\x7f"
+                            "ELF",
+                            4))
+        return BAD_IMAGE;
     if (!library) return fprintf(stderr, "stand-in: %s\n", dlerror()), NOT_FOUND;
     module *m = malloc(sizeof *m);
     m->kernels = dlsym(library, "td_emulated_kernels");
