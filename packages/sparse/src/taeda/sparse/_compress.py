@@ -12,6 +12,7 @@ from ._compressed import BLOCKED, BY_ROWS, MATRICES, Compressed
 from ._convert import to_coo
 from ._graph import built, entries
 from ._parts import parts_of
+from ._rows import turned
 
 __all__ = ["to_compressed"]
 
@@ -81,7 +82,7 @@ def _turned(x: Tensor, own: Compressed, layout: Any) -> Tensor:
     """The same matrix by columns instead of rows, or by rows instead of columns."""
     values = entries(x)[1]
     count = int(x.shape[1 if own.layout in BY_ROWS else 0])
-    compressed, plain, order = taeda._csr_transpose(own.compressed, own.plain, count)
+    compressed, plain, order = turned(own.compressed, own.plain, count)
     if own.compressed.dtype is taeda.int32:
         compressed, plain = compressed.int(), plain.int()
     moved = values.index_select(0, order)

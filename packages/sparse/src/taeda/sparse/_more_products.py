@@ -13,7 +13,8 @@ from ._compressed import Compressed
 from ._convert import to_coo
 from ._graph import built, raw_entries
 from ._parts import Coo, parts_of, tensor_of
-from ._products import product, row_numbers, rows_of
+from ._products import product, rows_of
+from ._rows import has_kernels, row_numbers
 
 __all__ = ["hspmm", "sampled_addmm", "smm", "spsolve", "sspaddmm"]
 
@@ -192,9 +193,9 @@ def _sampled(parts: Compressed, a: Tensor, b: Tensor) -> Tensor:
 
 
 def _at(crow: Tensor, col: Tensor, a: Tensor, b: Tensor) -> Tensor:
-    if a.dtype in (taeda.float32, taeda.float64):
+    if a.dtype in (taeda.float32, taeda.float64) and has_kernels(a):
         return taeda._csr_sampled(crow, col, a, b.t())
-    rows = a.index_select(0, row_numbers(crow))
+    rows = a.index_select(0, row_numbers(crow, col.numel()))
     return (rows * b.t().index_select(0, col.long())).sum(1)
 
 

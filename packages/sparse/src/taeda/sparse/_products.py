@@ -12,6 +12,7 @@ from ._compressed import Compressed
 from ._convert import to_coo
 from ._graph import built, entries
 from ._parts import Coo
+from ._rows import has_kernels, row_numbers, turned
 
 __all__ = ["addmm", "mm", "mv", "product"]
 
@@ -121,14 +122,8 @@ def rows_of(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 def _rows_of_columns(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     parts, values = entries(x)
-    crow, col, order = taeda._csr_transpose(parts.compressed, parts.plain, x.shape[0])
+    crow, col, order = turned(parts.compressed, parts.plain, x.shape[0])
     return crow, col, values[order]
-
-
-def row_numbers(crow: Tensor) -> Tensor:
-    """The row of each entry."""
-    rows = taeda.arange(crow.numel() - 1, device=crow.device)
-    return rows.repeat_interleave(crow.diff().long())
 
 
 def _transposed(x: Tensor) -> Tensor:
@@ -140,12 +135,16 @@ def _transposed(x: Tensor) -> Tensor:
 
 def _sparse_dense(a: Tensor, b: Tensor) -> Tensor:
     crow, col, values = rows_of(a)
-    if a.dtype in _KERNEL:
-        return taeda._csr_mm(crow, col, values, b)
     if a.dtype in _SHORT:
-        return taeda._csr_mm(crow, col, values.float(), b.float()).to(a.dtype)
-    rows = row_numbers(crow)
-    zeros = b.new_zeros((a.shape[0], b.shape[1]))
+        return _rows_times(crow, col, values.float(), b.float()).to(a.dtype)
+    return _rows_times(crow, col, values, b)
+
+
+def _rows_times(crow: Tensor, col: Tensor, values: Tensor, b: Tensor) -> Tensor:
+    if values.dtype in _KERNEL and has_kernels(values):
+        return taeda._csr_mm(crow, col, values, b)
+    rows = row_numbers(crow, col.numel())
+    zeros = b.new_zeros((crow.numel() - 1, b.shape[1]))
     return zeros.index_add(0, rows, values.unsqueeze(1) * b.index_select(0, col.long()))
 
 
@@ -154,7 +153,8 @@ def _sparse_sparse(a: Tensor, b: Tensor) -> Tensor:
     rows_a, rows_b = rows_of(a), rows_of(b)
     size = (a.shape[0], b.shape[1])
     either = taeda.sparse_coo in (a.layout, b.layout)
-    if a.dtype not in (*_KERNEL, *_SHORT) or _is_wide(rows_a, rows_b, size[1]) or a.is_meta:
+    kernels = a.dtype in (*_KERNEL, *_SHORT) and has_kernels(a) and not a.is_meta
+    if not kernels or _is_wide(rows_a, rows_b, size[1]):
         made = _by_pairs(rows_a, rows_b, size)
         return made if either else made.to_sparse_csr()
     numbers = [x[2].float() if a.dtype in _SHORT else x[2] for x in (rows_a, rows_b)]
