@@ -48,6 +48,7 @@ class Part:
     steps: list[Step]
     outputs: list[int]
     count: int  # of inputs
+    layouts: list[Any]  # how what it gives lies in memory
 
     @property
     def constants(self) -> list[Tensor]:
@@ -110,9 +111,10 @@ def part(around: Recorder, function: Callable[..., Any], given: Iterable[Tensor]
         if recorder.reason or None in slots:
             raise Refused(recorder.reason)
         outputs = [recorder.numbered(slot) for slot in slots if slot is not None]
+        layouts = [(tuple(t.shape), tuple(t.stride())) for t in made]
         graph = recorder.finished()
     steps, outputs = shortened(graph, outputs)
-    return Part(graph, steps, outputs, len(given))
+    return Part(graph, steps, outputs, len(given), layouts)
 
 
 def generators_of(steps: Iterable[Step]) -> Iterator[Any]:
@@ -121,6 +123,21 @@ def generators_of(steps: Iterable[Step]) -> Iterator[Any]:
         yield from (a for a in step.args if isinstance(a, taeda.Generator))
         for inner in step.parts:
             yield from generators_of(inner.steps)
+
+
+def _check_layouts(recorder: Recorder, one: Part, other: Part) -> None:
+    """Refused unless both branches give results of one layout: the steps behind hold the strides of the
+    branch that was taken. Gradients may lie differently where the results do not; then the graph has no
+    walk for gradients of such a layout.
+    """
+    for a, b in zip(one.layouts, other.layouts, strict=True):
+        if a != b and recorder.exact:
+            recorder.unlike = (
+                f"a result or gradient of true_fn has shape {a[0]} and strides {a[1]}, that of false_fn has "
+                f"shape {b[0]} and strides {b[1]}"
+            )
+            if not recorder.walking:
+                raise Refused(recorder.unlike)
 
 
 def call(
@@ -133,8 +150,11 @@ def call(
         if None not in slots and recorder.note_gradients():
             given = what.given(tensors)
             parts = [part(recorder, f, given) for f in functions]
+            if what.name == "cond":
+                _check_layouts(recorder, *parts)
     except Refused as why:
         recorder.refuse(f"{what.name}: {why}", why.__cause__)
+        parts = []
     made = below(functions, tensors)
     if parts and recorder.active:
         recorder.note_control(what, slots, tuple(parts), made)

@@ -82,6 +82,8 @@ class Recorder:
         self._gradients: dict[int, Tensor | None] = {}  # of leaves, as they were last seen
         self._count = _core.gradient_count()
         self.exact = True  # a graph has the very gradients of the program
+        self.walking = False  # from results back, for gradients of one layout
+        self.unlike = ""  # why the steps of that walk do not hold for both branches of a cond
         self.strictly: Callable[[], AbstractContextManager[Any]] = nullcontext
 
     def __enter__(self) -> Recorder:

@@ -117,7 +117,15 @@ def _joint(recorder: Recorder, every: list[Tensor], group: Group, inputs: list[T
         for tangent in tangents:
             recorder.add_input("tangent", None, tangent)
         first = len(recorder.graph.steps)
-        came = arrived(start, wanted, tangents, apart)
+        recorder.walking, recorder.unlike = True, ""
+        try:
+            came = arrived(start, wanted, tangents, apart)
+        finally:
+            recorder.walking = False
+        if recorder.unlike and recorder.active:
+            if walks:
+                continue  # autograd itself walks with gradients of that layout
+            recorder.refuse(f"cond: {recorder.unlike}")
         places = [place for place, some in enumerate(came) for _ in some]
         found = [gradient for some in came for gradient in some]
         for gradient in found:
@@ -236,7 +244,10 @@ class Backward:
         ]
         every = walks[0].walk.chosen
         full = [w for w in walks if w.walk.chosen == every and not w.walk.apart]
-        self.any_layout = len(full) > 1 and all(w.said() == full[0].said() for w in full)
+        # how the results of a branch or of a kernel of the program lie is known for what was recorded
+        of_program = any(step.parts or step.is_custom for w in full for step in w.steps)
+        alike = len(full) > 1 and all(w.said() == full[0].said() for w in full)
+        self.any_layout = alike and not of_program
         self.generators = [a for w in walks for a in generators_of(w.steps)]
         # by the choice and whether sums are apart: programs, for which input each result is
         self.programs: dict[tuple[Choice, bool], list[tuple[Any, list[int]]]] = {}
