@@ -181,6 +181,22 @@ def test_repr_lists_options_by_name():
     )
 
 
+def test_repr_has_an_empty_line_between_groups():
+    text = repr(SGD([{"params": [leaf()]}, {"params": [leaf()]}]))
+    assert text.count("\n\n") == 1 and "weight_decay: 0\n\nParameter Group 1\n" in text
+
+
+@pytest.mark.parametrize("foreach", [None, False, True])
+def test_a_rate_in_a_tensor_stays_that_tensor(foreach):
+    rate, param = taeda.tensor(0.5), with_gradient()
+    optimizer = SGD([param], lr=rate, foreach=foreach)
+    assert optimizer.param_groups[0]["lr"] is rate
+    optimizer.step()
+    rate.fill_(1.0)
+    optimizer.step()
+    assert param.tolist() == [-0.5, 0.5]
+
+
 def test_no_warnings_in_an_ordinary_run():
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -84,7 +84,7 @@ class SGD(Algorithm):
                 f"got momentum={momentum} and dampening={dampening}"
             )
         defaults = {
-            "lr": number(lr) if foreach else lr,
+            "lr": lr,
             "momentum": momentum,
             "dampening": dampening,
             "weight_decay": weight_decay,
