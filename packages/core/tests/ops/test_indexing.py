@@ -747,3 +747,13 @@ def test_masked_indices_of_nothing():
             getattr(taeda, name)(made, none, [none], more)
         with pytest.raises(IndexError, match="3 indices for a tensor of 2 dimensions"):
             getattr(taeda, name)(made, none, index * 3, more)
+
+
+@pytest.mark.parametrize("value", [7, 7.0, [7.0] * 3], ids=str)
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
+def test_one_truth_value_writes_all_or_nothing_of_any_dtype(value, dtype):
+    x, given = taeda.zeros(2, 3), taeda.tensor(value).to(getattr(taeda, dtype))
+    x[False] = given
+    assert x.tolist() == [[0] * 3] * 2
+    x[True] = given
+    assert x.tolist() == [[7] * 3] * 2

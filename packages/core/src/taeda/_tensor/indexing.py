@@ -59,8 +59,12 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
             "other values, or assign to its to_dense()"
         )
     view = _core.basic_view(self, key)
+    if view is None and key is True:
+        view = self.unsqueeze(0)
     if view is not None:
         _write(view, value)
+        return
+    if key is False:  # it names nothing
         return
     if _is_for_others(key):
         setitem_layered(self, key, value)
