@@ -34,7 +34,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from complex_formulas import LISTED
 
 from taeda.cuda._programs import DTYPES as NAMES
 
@@ -42,8 +41,9 @@ ROOT = Path(__file__).resolve().parents[2]
 CORE = ROOT / "packages" / "core"
 CSRC = CORE / "csrc"
 BUILD = CORE / "build" / "device-text"
-sys.path.insert(0, str(CORE))
+sys.path[:0] = [str(CORE), str(ROOT / "tools" / "cuda")]
 import hatch_build  # noqa: E402 - the flags of the build
+from complex_formulas import LISTED  # noqa: E402 - found through the line above
 
 _text = hatch_build.device_text  # the product's own reader of texts
 
@@ -539,12 +539,10 @@ def main() -> None:
     options = parser.parse_args()
     families = options.family or TABLES
     if options.sass:
-        sys.path.insert(0, str(ROOT / "tools/cuda"))
         import device_text_sass
 
         sys.exit(device_text_sass.check(options.write))
     if options.nvrtc or options.times:
-        sys.path.insert(0, str(ROOT / "tools/cuda"))
         import device_text_nvrtc
 
         families = options.family or list(_text.FAMILIES)
