@@ -35,7 +35,9 @@ MORE = {
 def library() -> ctypes.CDLL:
     """libnvrtc of a wheel of NVIDIA's, after the library that it opens by name alone."""
     folders = (Path(entry) / "nvidia" for entry in sys.path if entry)
+    # that of cuBLAS may lie beside the one that the lists are of, which is the newest
     found = [path for folder in folders for path in folder.glob("*/lib/libnvrtc.so.*")]
+    found.sort(key=lambda path: int(re.findall(r"\d+", path.name)[0]), reverse=True)
     if not found:
         sys.exit("NVRTC is missing: pip install nvidia-cuda-nvrtc==13.0.88")
     for beside in found[0].parent.glob("libnvrtc-builtins.so.*"):
