@@ -239,3 +239,30 @@ def test_part_of_a_storage_gives_the_bytes_of_that_part(make, start, stop):
     made = make(part, dtype=taeda.uint8)
     made.zero_()
     assert whole.tolist() == list(range(10))
+
+
+class _Asked(taeda.Tensor):
+    calls = 0
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        cls.calls += 1
+        return super().__torch_function__(func, types, args, kwargs or {})
+
+
+class _Named(taeda.Tensor):
+    pass
+
+
+@pytest.mark.filterwarnings("ignore:To copy construct")
+@pytest.mark.parametrize("kind", [_Asked, _Named, taeda.nn.Parameter])
+@pytest.mark.parametrize(
+    "settings", [{}, {"dtype": taeda.float64}, {"requires_grad": True}], ids=str
+)
+def test_tensor_of_a_subclass_is_a_plain_copy(kind, settings):
+    x = taeda.ones(2) if kind is taeda.nn.Parameter else taeda.ones(2).as_subclass(kind)
+    x, _Asked.calls = kind(x) if kind is taeda.nn.Parameter else x, 0
+    made = taeda.tensor(x, **settings)
+    assert type(made) is taeda.Tensor and made.is_leaf and _Asked.calls == 0
+    assert made.tolist() == [1, 1] and made.data_ptr() != x.data_ptr()
+    assert made.requires_grad is settings.get("requires_grad", False)

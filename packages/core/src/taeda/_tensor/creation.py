@@ -211,6 +211,16 @@ def _read(data: Any, dtype: Any) -> Tensor:
     raise _no_data(data)
 
 
+def _without_class(x: Tensor) -> Tensor:
+    """The same elements as a Tensor, where a subclass computes nothing by itself; nothing of it is called."""
+    if type(x) is Tensor or type(x).__torch_dispatch__ is not Tensor.__torch_dispatch__:
+        return x
+    from .._layers import DisableTorchFunctionSubclass  # late: it needs Tensor complete
+
+    with DisableTorchFunctionSubclass():
+        return x.as_subclass(Tensor)
+
+
 def _of_bytes(storage: Any, dtype: Any) -> Tensor:
     """The elements that a storage without a dtype has in this one: a copy."""
     kind = dtype or _core.int64
@@ -401,6 +411,7 @@ def tensor(
             "sourceTensor.detach().clone().requires_grad_(True), rather than tensor(sourceTensor).",
             UserWarning,
         )
+        data = _without_class(data)
     made = _read(data, dtype).detach()
     placed = _placed(
         made, dtype, device if device is not None or not isinstance(data, Tensor) else data.device
