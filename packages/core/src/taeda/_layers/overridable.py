@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import inspect
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -25,6 +26,11 @@ Function = Callable[..., Any]
 
 # modules whose functions take tensors, by the name under which users reach them
 _MODULES = ("", "nn.functional", "nn.init", "linalg", "fft", "special")
+# modules whose functions the root fetches from them at the first use
+_ROOMS = (
+    "functional", "_torch_names.tensor_facts", "_composite._eigen_block", "nn._top",
+    "nn._top_recurrent", "sparse", "sparse._old_names", "quantization._public",
+)  # fmt: skip
 # names in them that take tensors but are never overridden: they make, save or describe tensors
 _NEVER = frozenset(
     """
@@ -39,9 +45,8 @@ _NEVER = frozenset(
     get_deterministic_debug_mode get_float32_matmul_precision get_num_interop_threads
     is_deterministic_algorithms_warn_only_enabled is_warn_always_enabled
     set_deterministic_debug_mode set_float32_matmul_precision set_flush_denormal
-    get_file_path init_num_threads install_as_torch is_vulkan_available set_default_tensor_type
-    is_anomaly_check_nan_enabled is_anomaly_enabled set_anomaly_enabled sparse_bsc_tensor
-    sparse_bsr_tensor sparse_compressed_tensor sparse_coo_tensor sparse_csc_tensor sparse_csr_tensor
+    get_file_path init_num_threads is_vulkan_available sparse_bsc_tensor sparse_bsr_tensor
+    sparse_compressed_tensor sparse_coo_tensor sparse_csc_tensor sparse_csr_tensor
     bartlett_window blackman_window hamming_window hann_window kaiser_window fftfreq rfftfreq
     calculate_gain warn asks broadcast_shapes
     set_num_interop_threads set_warn_always use_deterministic_algorithms compiled_with_cxx11_abi
@@ -98,8 +103,8 @@ def _overridable() -> tuple[dict[Any, list[Function]], dict[Function, str]]:
     names: dict[Function, str] = {}
     ignored = get_ignored_functions()
     for place, prefix in _places():
-        for name in sorted({*vars(place), *_lazy(place)}):
-            found = _overridable_at(place, name)
+        for name, value in sorted(_entries(place).items()):
+            found = _overridable_at(place, name, value)
             if found is None or found in ignored:
                 continue
             by_place.setdefault(place, []).append(found)
@@ -123,27 +128,31 @@ def _places() -> list[tuple[Any, str]]:
     return [*found, (Tensor, "taeda.Tensor")]
 
 
-def _lazy(place: Any) -> list[str]:
-    """Names of the root that are fetched from other modules and packages at the first use."""
-    return [name for name in dir(place) if _is_there(place, name)] if place is taeda else []
+def _entries(place: Any) -> dict[str, Any]:
+    """What a place holds. Of the root what it fetches at the first use, too, which is left there."""
+    found = {name: getattr(place, name, None) for name in vars(place)}  # None: known to be absent
+    if place is taeda:
+        known = frozenset(dir(taeda))
+        for room in filter(None, map(_room, _ROOMS)):
+            names = known.intersection(room.__all__).difference(found)
+            found |= {name: getattr(room, name) for name in names}
+    return found
 
 
-def _is_there(place: Any, name: str) -> bool:
+def _room(name: str) -> Any:
     try:
-        return hasattr(place, name)
-    except ImportError:  # its package is not installed
-        return False
+        return importlib.import_module(f"taeda.{name}")
+    except ModuleNotFoundError:  # its package is not installed
+        return None
 
 
-def _overridable_at(place: Any, name: str) -> Function | None:
+def _overridable_at(place: Any, name: str, value: Any) -> Function | None:
     if place is Tensor:
         if name in _NEVER_METHODS or (name.startswith("_") and not name.startswith("__")):
             return None
-        value = getattr(place, name, None)  # None: known to be absent
         return value if inspect.isroutine(value) and _hashable(value) else None
     if name.startswith("_") or name in _NEVER:
         return None
-    value = getattr(place, name)
     if not inspect.isroutine(value):
         return None
     module = getattr(value, "__module__", None) or "taeda"
