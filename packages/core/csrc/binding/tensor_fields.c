@@ -326,10 +326,19 @@ static PyObject *ask_field(PyObject *o, const char *name, const char *slot, PyOb
     return ask(callable, value ? PyTuple_Pack(2, o, value) : PyTuple_Pack(1, o), NULL);
 }
 
+/* .data is a tensor of the same kind: Tensor's own __torch_function__ makes it one, which other
+ * fields need not ask */
+static int makes_kind(PyObject *o, const PyGetSetDef *field)
+{
+    return field->get == get_data && !td_is_exact(o) && !(td_here.excluded & TD_LAYER_OVERRIDE) &&
+           td_has_override(o);
+}
+
 static PyObject *guarded_get(PyObject *o, void *field)
 {
     const PyGetSetDef *own = field;
-    return td_is_asked(o) ? ask_field(o, own->name, "__get__", NULL) : own->get(o, NULL);
+    int is_asked = td_is_asked(o) || makes_kind(o, own);
+    return is_asked ? ask_field(o, own->name, "__get__", NULL) : own->get(o, NULL);
 }
 
 static int guarded_set(PyObject *o, PyObject *value, void *field)

@@ -760,3 +760,17 @@ def test_threads_share_a_wrapper():
     for thread in threads:
         thread.join()
     assert failures == [None] * 4
+
+
+def test_data_of_a_subclass_is_of_its_kind():
+    class Named(taeda.Tensor):
+        pass
+
+    x = taeda.ones(2).as_subclass(Named)
+    assert type(x.data) is Named and x.data.data_ptr() == x.data_ptr()
+    x.data = taeda.zeros(3)
+    assert type(x) is Named and type(x.data) is Named and x.tolist() == [0, 0, 0]
+    with taeda._C.DisableTorchFunctionSubclass():
+        assert type(x.data) is taeda.Tensor
+    parameter = pytest.importorskip("taeda.nn").Parameter(taeda.ones(2))
+    assert type(parameter.data) is taeda.Tensor
