@@ -30,6 +30,9 @@ MORE = {
     "utils.tensorboard": "taeda-profiler",
     "utils.checkpoint": "taeda-autograd",
     "utils.module_tracker": "taeda-nn",
+    **dict.fromkeys(
+        ("nn.intrinsic", "nn.qat", "nn.quantizable", "nn.quantized"), "taeda-quantization"
+    ),
 }
 MODULES = {
     "taeda-core": "taeda",
