@@ -185,9 +185,7 @@ def _build_entry(
 ) -> Path:
     """The package `taeda`, whose creation Python runs before any other thread sees it."""
     cc.require_tools()
-    flags = (f"-I{CSRC}", *_with_python())
-    made = [cc.Unit(path, flags, _version()) for path in _sources(("package",))]
-    return cc.build(made, out, folder, CFLAGS, extra_ldflags, progress=progress)
+    return cc.build(entry_units(), out, folder, CFLAGS, extra_ldflags, progress=progress)
 
 
 @contextlib.contextmanager
@@ -297,6 +295,12 @@ def units(
         # What cffi writes calls memset, and Python.h of the limited API no longer brings its header.
         *(cc.Unit(path, (*python, "-include", "string.h"), version) for path in generated),
     ]
+
+
+def entry_units(headers: tuple[Path, ...] = ()) -> list[Any]:
+    """The objects of the package `taeda` itself. `headers` as in `units`."""
+    flags = (f"-I{CSRC}", *_with_python(headers))
+    return [cc.Unit(path, flags, _version()) for path in _sources(("package",))]
 
 
 def _with_python(headers: tuple[Path, ...] = ()) -> tuple[str, ...]:

@@ -188,7 +188,9 @@ def build() -> Path:
     units = hatch_build.units(generated, folder / "generated", ISAS, headers)
     flags = hatch_build.CFLAGS
     out = folder / "lib" / hatch_build.LIBRARY
+    entry = hatch_build.entry_units(headers)
     with cross_compiling():
+        cc.build(entry, out.parent / hatch_build.ENTRY, folder, flags, (), progress=_tell)
         return cc.build(units, out, folder, flags, hatch_build.LDFLAGS, progress=_tell)
 
 
@@ -293,12 +295,13 @@ def test_ops(minutes: float, files: Sequence[str]) -> int:
 
 
 def _borrow(view: Path) -> None:
-    """Make links to core's Python and to pytest, without the package that was compiled for this processor."""
+    """Make links to core's Python and to pytest, with the package that was compiled for Arm."""
     shutil.rmtree(view, ignore_errors=True)
     (view / "taeda").mkdir(parents=True)
     for source in (ROOT / "packages" / "core" / "src" / "taeda").iterdir():
         if source.name != hatch_build.ENTRY:
             (view / "taeda" / source.name).symlink_to(source)
+    (view / "taeda" / hatch_build.ENTRY).symlink_to(BUILD / "native" / "lib" / hatch_build.ENTRY)
     names = "pytest _pytest py.py pluggy iniconfig packaging pygments sortedcontainers"
     for name in names.split():
         for source in (found for folder in sys.path for found in Path(folder).glob(name)):

@@ -1,6 +1,6 @@
 """`taeda.ao.nn.quantizable` at its older place."""
 
-from taeda.ao._older_place import modules_below
+from taeda.ao._older_place import modules_below as _modules_below
 from taeda.ao.nn.quantizable import *  # noqa: F403 - that package names what it gives
 
-globals().update(modules_below(__name__, "taeda.ao.nn.quantizable"))
+globals().update(_modules_below(__name__, "taeda.ao.nn.quantizable"))

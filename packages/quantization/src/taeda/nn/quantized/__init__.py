@@ -1,6 +1,6 @@
 """`taeda.ao.nn.quantized` at its older place."""
 
-from taeda.ao._older_place import modules_below
+from taeda.ao._older_place import modules_below as _modules_below
 from taeda.ao.nn.quantized import *  # noqa: F403 - that package names what it gives
 
-globals().update(modules_below(__name__, "taeda.ao.nn.quantized"))
+globals().update(_modules_below(__name__, "taeda.ao.nn.quantized"))
