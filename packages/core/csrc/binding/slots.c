@@ -22,17 +22,17 @@ static int find(Slot *s)
 
 /* an operand that no operator takes: let the other side try */
 static int operand(PyObject *o) { return td_is_tensor(o) || td_is_number(o); }
-static int has_protocol(PyObject *o)
+/* or one that answers by itself; asked last, since most operands are tensors and numbers */
+static int is_stranger(PyObject *o)
 {
-    int yes = !td_is_tensor(o) && PyObject_HasAttrString(o, "__torch_function__");
-    return yes;
+    return !operand(o) && PyObject_HasAttrString(o, "__torch_function__");
 }
 
 /* or one that a mode knows: a number of a trace for any size. If it were the other side's to
    answer, `x += n` would not write x */
 static int has_say(PyObject *o)
 {
-    return operand(o) || has_protocol(o) || PyObject_HasAttrString(o, "__sym_float__") ||
+    return operand(o) || is_stranger(o) || PyObject_HasAttrString(o, "__sym_float__") ||
            PyObject_HasAttrString(o, "__sym_not__");
 }
 
@@ -65,10 +65,10 @@ static PyObject *binary(Slot *s, PyObject *a, PyObject *b)
 {
     if (is_either_asked(a, b)) {
         if (operand(a) && operand(b)) return ask(s->name, a, b);
-        if (has_protocol(a) || has_protocol(b)) return ask_stranger(s->name, a, b);
+        if (is_stranger(a) || is_stranger(b)) return ask_stranger(s->name, a, b);
     }
     PyObject *made = find(s) ? td_slot_binary(s->function, s->schema, a, b) : NULL;
-    if (made != Py_NotImplemented || !(has_protocol(a) || has_protocol(b))) return made;
+    if (made != Py_NotImplemented || !(is_stranger(a) || is_stranger(b))) return made;
     Py_DECREF(made);
     return ask_stranger(s->name, a, b);
 }
@@ -111,7 +111,7 @@ static PyObject *slot_pow(PyObject *a, PyObject *b, PyObject *mod)
 {
     static Slot s = {"pow", "", NULL, NULL};
     PyObject *const args[] = {a, b};
-    if (has_protocol(a) || has_protocol(b)) return ask_stranger(s.name, a, b);
+    if (is_stranger(a) || is_stranger(b)) return ask_stranger(s.name, a, b);
     if (!has_say(a) || !has_say(b)) Py_RETURN_NOTIMPLEMENTED;
     return is_either_asked(a, b) ? ask(s.name, a, b) : named(&s, 2, args);
 }
@@ -131,7 +131,7 @@ static PyObject *inplace(Slot *s, PyObject *a, PyObject *b)
 {
     PyObject *const args[] = {a, b};
     if (!has_say(b)) Py_RETURN_NOTIMPLEMENTED;
-    int by_method = is_either_asked(a, b) || (!operand(b) && has_protocol(b));
+    int by_method = is_either_asked(a, b) || is_stranger(b);
     return by_method ? ask(s->name, a, b) : named(s, 2, args);
 }
 

@@ -133,11 +133,11 @@ def _given(
     return tuple(listed), named
 
 
-def ask_of(function: Function, input: Any, answer: Callable[[Any], Any]) -> Any:
-    """`answer(input)`, unless the call `function(input)` is for somebody else."""
-    if is_for_others((input,)):
-        return _ask(function, (input,), {}, (input,))
-    return answer(input)
+def ask_of(function: Function, answer: Callable[..., Any], *inputs: Any) -> Any:
+    """`answer(*inputs)`, unless the call `function(*inputs)` is for somebody else."""
+    if is_for_others(inputs):
+        return _ask(function, inputs, {}, inputs)
+    return answer(*inputs)
 
 
 def require_tensors(called: str, **given: Any) -> None:

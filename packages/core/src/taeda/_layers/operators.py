@@ -15,7 +15,7 @@ from . import FUNCTION_MODE, TRANSFORM
 from .dispatch import Unanswered, call_override, dispatch_override
 from .foreign import refuse
 
-__all__ = ["METHODS", "ask_operator", "ask_stranger"]
+__all__ = ["METHODS", "REFLECTED", "ask_operator", "ask_stranger"]
 
 #: by operation: the method where the tensor stands on the left, and where it stands on the right alone
 METHODS: dict[str, tuple[str, str]] = {

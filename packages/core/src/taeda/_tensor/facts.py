@@ -58,8 +58,8 @@ def is_floating_point(input: Tensor) -> bool:
     if watched or type(input) not in exact:
         return _asked(
             is_floating_point,
-            input,
             lambda input: _tensor(input, "is_floating_point").is_floating_point(),
+            input,
         )
     return _tensor(input, "is_floating_point").is_floating_point()
 
@@ -74,22 +74,14 @@ def is_complex(input: Tensor) -> bool:
     (True, False)
     """
     if watched or type(input) not in exact:
-        return _asked(is_complex, input, lambda x: _tensor(x, "is_complex").is_complex())
+        return _asked(is_complex, lambda x: _tensor(x, "is_complex").is_complex(), input)
     return _tensor(input, "is_complex").is_complex()
 
 
-def _asked(function: Any, input: Any, answer: Any) -> Any:
+def _asked(function: Any, answer: Any, *inputs: Any) -> Any:
     from .._layers.doors import ask_of  # late: it needs Tensor complete
 
-    return ask_of(function, input, answer)
-
-
-def _asked_of(function: Any, first: Any, second: Any, answer: Any) -> Any:
-    from ..overrides import handle_torch_function, has_torch_function_variadic  # late: as above
-
-    if has_torch_function_variadic(first, second):
-        return handle_torch_function(function, (first, second), first, second)
-    return answer(first, second)
+    return ask_of(function, answer, *inputs)
 
 
 def _tensor(input: Tensor, asked: str) -> Tensor:
@@ -110,7 +102,7 @@ def is_conj(input: Tensor) -> bool:
     True
     """
     if watched or type(input) not in exact:
-        return _asked(is_conj, input, lambda input: _tensor(input, "is_conj").is_conj())
+        return _asked(is_conj, lambda input: _tensor(input, "is_conj").is_conj(), input)
     return _tensor(input, "is_conj").is_conj()
 
 
@@ -124,7 +116,7 @@ def is_neg(input: Tensor) -> bool:
     True
     """
     if watched or type(input) not in exact:
-        return _asked(is_neg, input, lambda input: _tensor(input, "is_neg").is_neg())
+        return _asked(is_neg, lambda input: _tensor(input, "is_neg").is_neg(), input)
     return _tensor(input, "is_neg").is_neg()
 
 
@@ -141,7 +133,7 @@ def is_inference(input: Tensor) -> bool:
     """
     if watched or type(input) not in exact:
         return _asked(
-            is_inference, input, lambda input: _tensor(input, "is_inference").is_inference()
+            is_inference, lambda input: _tensor(input, "is_inference").is_inference(), input
         )
     return _tensor(input, "is_inference").is_inference()
 
@@ -156,7 +148,7 @@ def is_signed(input: Tensor) -> bool:
     (True, False)
     """
     if watched or type(input) not in exact:
-        return _asked(is_signed, input, lambda input: _tensor(input, "is_signed").is_signed())
+        return _asked(is_signed, lambda input: _tensor(input, "is_signed").is_signed(), input)
     return _tensor(input, "is_signed").is_signed()
 
 
@@ -187,7 +179,7 @@ def numel(input: Tensor) -> int:
     6
     """
     if watched or type(input) not in exact:
-        return _asked(numel, input, lambda x: _tensor(x, "numel").numel())
+        return _asked(numel, lambda x: _tensor(x, "numel").numel(), input)
     return _tensor(input, "numel").numel()
 
 
@@ -201,7 +193,7 @@ def is_nonzero(input: Tensor) -> bool:
     (False, True)
     """
     if watched or type(input) not in exact:
-        return _asked(is_nonzero, input, lambda input: bool(input))
+        return _asked(is_nonzero, lambda input: bool(input), input)
     return bool(input)
 
 
@@ -215,7 +207,7 @@ def promote_types(type1: dtype, type2: dtype) -> dtype:
     taeda.float16
     """
     if watched:
-        return _asked_of(promote_types, type1, type2, _core.promote)
+        return _asked(promote_types, _core.promote, type1, type2)
     return _core.promote(type1, type2)
 
 
@@ -231,7 +223,7 @@ def result_type(tensor1: Any, tensor2: Any) -> dtype:
     taeda.float32
     """
     if watched or type(tensor1) not in exact or type(tensor2) not in exact:
-        return _asked_of(result_type, tensor1, tensor2, _core.result_type)
+        return _asked(result_type, _core.result_type, tensor1, tensor2)
     return _core.result_type(tensor1, tensor2)
 
 
@@ -246,7 +238,7 @@ def can_cast(from_: dtype, to: dtype) -> bool:
     (True, False)
     """
     if watched:
-        return _asked_of(can_cast, from_, to, _core.can_cast)
+        return _asked(can_cast, _core.can_cast, from_, to)
     return _core.can_cast(from_, to)
 
 

@@ -11,17 +11,12 @@ True for what counts. Where nothing counts, sums are 0, products 1, largest valu
 means NaN.
 """
 
+from . import _ops
 from . import rules as _rules
-from ._normalise import log_softmax, normalize, softmax, softmin
-from ._reduce import amax, amin, argmax, argmin, logaddexp, logsumexp, norm, prod, sum
-from ._scan import cumprod, cumsum
-from ._statistics import mean, median, std, var
+from ._ops import *  # noqa: F403 - that module names what it gives
 from ._tensor import MaskedTensor, as_masked_tensor, is_masked_tensor, masked_tensor
 
 _rules.load()
 
-__all__ = [
-    "MaskedTensor", "amax", "amin", "argmax", "argmin", "as_masked_tensor", "cumprod", "cumsum",
-    "is_masked_tensor", "log_softmax", "logaddexp", "logsumexp", "masked_tensor", "mean", "median", "norm",
-    "normalize", "prod", "softmax", "softmin", "std", "sum", "var",
-]  # fmt: skip
+__all__ = ["MaskedTensor", "as_masked_tensor", "is_masked_tensor", "masked_tensor"]
+__all__ += _ops.__all__

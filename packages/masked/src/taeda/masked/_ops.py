@@ -1,4 +1,4 @@
-"""The functions of `taeda.masked` at the path that PyTorch's own help calls them by."""
+"""The functions of `taeda.masked`, at the path that PyTorch's own help calls them by."""
 
 from ._normalise import log_softmax, normalize, softmax, softmin
 from ._reduce import amax, amin, argmax, argmin, logaddexp, logsumexp, norm, prod, sum
