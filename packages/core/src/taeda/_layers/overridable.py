@@ -26,7 +26,7 @@ Function = Callable[..., Any]
 
 # modules whose functions take tensors, by the name under which users reach them
 _MODULES = ("", "nn.functional", "nn.init", "linalg", "fft", "special")
-# modules whose functions the root fetches from them at the first use
+# of the modules that the root fetches names from at the first use, those whose functions take tensors
 _ROOMS = (
     "functional", "_torch_names.tensor_facts", "_composite._eigen_block", "nn._top",
     "nn._top_recurrent", "sparse", "sparse._old_names", "quantization._public",
@@ -132,10 +132,9 @@ def _entries(place: Any) -> dict[str, Any]:
     """What a place holds. Of the root what it fetches at the first use, too, which is left there."""
     found = {name: getattr(place, name, None) for name in vars(place)}  # None: known to be absent
     if place is taeda:
-        known = frozenset(dir(taeda))
-        for room in filter(None, map(_room, _ROOMS)):
-            names = known.intersection(room.__all__).difference(found)
-            found |= {name: getattr(room, name) for name in names}
+        rooms = {name: _room(name) for name in _ROOMS}
+        later = {name: rooms.get(room) for name, room in taeda._EXPORTS.items()}
+        found |= {name: getattr(room, name) for name, room in later.items() if room is not None}
     return found
 
 
