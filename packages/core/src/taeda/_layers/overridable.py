@@ -133,7 +133,7 @@ def _entries(place: Any) -> dict[str, Any]:
     found = {name: getattr(place, name, None) for name in vars(place)}  # None: known to be absent
     if place is taeda:
         rooms = {name: _room(name) for name in _ROOMS}
-        later = {name: rooms.get(room) for name, room in taeda._EXPORTS.items()}
+        later = {name: rooms.get(room) for name, room in vars(taeda)["_EXPORTS"].items()}
         found |= {name: getattr(room, name) for name, room in later.items() if room is not None}
     return found
 
