@@ -40,6 +40,12 @@ FUNCTIONS = {
     name: lambda m, y, both=both: taeda.cond(y.flatten()[0] > 0, *both, (m(y),)) + 0
     for name, both in BRANCHES.items()
 }
+# its backward has more walks than that of a product, and those of one layout alone are left out
+FUNCTIONS["behind a norm"] = lambda m, y: taeda.cond(
+    y.flatten()[0] > 0,
+    *(lambda a, b: a * b, lambda a, b: a - b.sin()),
+    (nn.functional.normalize(m(y), dim=1), y),
+)
 FUNCTIONS["a custom operator"] = lambda m, y: doubled(m(y)) + 0
 
 

@@ -54,13 +54,14 @@ Choice = tuple[bool, ...]  # which results have a gradient
 
 @dataclass
 class Walk:
-    """One recorded backward: which results it began at, where its steps begin, the gradients it
-    began with, those it found.
+    """One recorded backward: which results it began at, where its steps begin and end, the
+    gradients it began with, those it found.
     """
 
     chosen: Choice
     make: Callable[[Tensor], Tensor]  # a gradient of a result, of ones
     first: int
+    end: int  # not where the next one begins: a walk between them may have been left out
     tangents: list[Tensor]
     found: list[Tensor]
     places: list[int]  # for which wanted tensor each of them is
@@ -76,7 +77,6 @@ class Joint:
     wanted: list[Tensor]  # the inputs at which they end
     walks: list[Walk]
     nodes: list[frozenset[int]]  # of each result: the nodes behind it, by number
-    end: int  # where the steps of its walks end
 
 
 def differentiated(
@@ -131,11 +131,12 @@ def _joint(recorder: Recorder, every: list[Tensor], group: Group, inputs: list[T
         for gradient in found:
             if recorder.active:
                 recorder.slot_of(gradient)  # a view that nobody recorded is a step of this walk
-        walks.append(Walk(chosen, make, first, tangents, found, places, apart))
+        end = len(recorder.graph.steps)
+        walks.append(Walk(chosen, make, first, end, tangents, found, places, apart))
         if not recorder.active:
             break
     nodes = _nodes_behind(recorder, results, earlier)
-    return Joint(group.places, group.earlier, inputs, walks, nodes, len(recorder.graph.steps))
+    return Joint(group.places, group.earlier, inputs, walks, nodes)
 
 
 def _nodes_behind(
@@ -232,10 +233,7 @@ class Backward:
     ) -> None:
         self.places, self.earlier = joint.places, joint.earlier
         self.inputs = [number(t) for t in joint.wanted]  # numbers of inputs
-        ends = [walk.first for walk in joint.walks[1:]] + [joint.end]
-        walks = [
-            _walked(graph, walk, end, number) for walk, end in zip(joint.walks, ends, strict=True)
-        ]
+        walks = [_walked(graph, walk, number) for walk in joint.walks]
         self.saved = _read(walks)  # slots: of inputs, and of what the forward run made
         # what a backward of each result uses up: nothing, if it reads nothing
         self.uses = [
@@ -362,9 +360,9 @@ class Backwards:
             group.attach(inputs, results, kept, again)
 
 
-def _walked(graph: Graph, walk: Walk, end: int, number: Callable[[Tensor], int]) -> _Walked:
+def _walked(graph: Graph, walk: Walk, number: Callable[[Tensor], int]) -> _Walked:
     found = [number(g) for g in walk.found]
-    part = Graph(graph.inputs, graph.steps[walk.first : end], graph.slots, graph.layouts)
+    part = Graph(graph.inputs, graph.steps[walk.first : walk.end], graph.slots, graph.layouts)
     return _Walked(walk, *shortened(part, found), [number(t) for t in walk.tangents])
 
 
