@@ -23,6 +23,7 @@ from properties import (
     both_modes,
     few_digits,
     memory_order,
+    orders,
     saturation,
     targets,
     unset,
@@ -33,6 +34,7 @@ from samples import ROWS, Row, default_dtype, fits
 PROPERTIES: dict[str, tuple[Callable[..., Iterator[str]], tuple[str, ...]]] = {
     "memory_order": (memory_order.faults, ("", "complex64", "bfloat16", "float32")),
     "both_modes": (both_modes.faults, ("", "complex128")),
+    "orders": (orders.faults, ("",)),
     "alone": (alone.faults, ("", "float32")),
     "few_digits": (few_digits.faults, ("bfloat16", "float16", "complex64", "complex32")),
     "unset": (unset.faults, ("", "float32", "int64")),

@@ -11,6 +11,7 @@ from properties import (
     both_modes,
     few_digits,
     memory_order,
+    orders,
     saturation,
     targets,
     unset,
@@ -79,6 +80,39 @@ def test_forward_and_backward_mode_are_one_derivative(family):
         for fault in both_modes.faults(row, dtype)
     ]
     assert found == []
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_second_derivatives_are_one_number_whichever_mode_takes_which_step(family):
+    found = [
+        fault
+        for row in rows(family)
+        if fits(row, "float64")
+        for fault in orders.faults(row, "float64", n=4, m=3, k=2)
+    ]
+    assert found == []
+
+
+def test_a_second_derivative_that_one_mode_loses_is_found(monkeypatch):
+    class Wrong(taeda.autograd.Function):
+        """sin, whose gradient is a constant where it is not recorded."""
+
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x.sin()
+
+        @staticmethod
+        def backward(ctx, grad):
+            (x,) = ctx.saved_tensors
+            return grad * (x if taeda.is_grad_enabled() else x.detach()).cos()
+
+        @staticmethod
+        def jvp(ctx, t):
+            return t * ctx.saved_tensors[0].cos()
+
+    monkeypatch.setattr("samples.function", lambda row: lambda x, **more: Wrong.apply(x))
+    assert "forward over backward" in next(orders.faults(ROWS["exp"], "float64"))
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -159,21 +159,47 @@ def _exactly(X: Tensor, B: Tensor | None) -> Tensor:
 
 
 def _differentiable(A: Tensor, B: Tensor | None, X: Tensor) -> tuple[Tensor, Tensor]:
-    """Rayleigh's quotients, whose derivative at an eigenvector is that of the eigenvalue; vectors
-    with one step of first order.
+    """Eigenvalues and vectors as functions of A and B: at an eigenvector every step of `_stepped` leaves the
+    numbers as they are, and gives the vectors one order of derivatives more. Rayleigh's quotients, whose
+    slope is 0 there, have twice as many.
     """
-    values = (X * (A @ X)).sum(-2)
-    if B is not None:
-        values = values / (X * (B @ X)).sum(-2)
-    if B is not None or not (taeda.is_grad_enabled() and A.requires_grad):
-        return values, X
-    columns = []
-    for i in range(X.size(-1)):
-        x = X[..., i : i + 1]
-        own = values.detach()[..., i, None, None]
-        gap = own * taeda.eye(A.size(-1), dtype=A.dtype, device=A.device) - A.detach()
-        size = taeda.linalg.matrix_norm(gap)[..., None, None]
-        inverse = taeda.linalg.inv(gap + size * (x @ x.mT))
-        inverse = inverse - x @ (x.mT @ inverse)
-        columns.append(x + inverse @ (A @ x - (A @ x).detach()))
-    return values, taeda.cat(columns, -1)
+    watched = taeda.is_grad_enabled() and any(t is not None and t.requires_grad for t in (A, B))
+    if watched or (_core.is_forward_on() and A.layout is taeda.strided):
+        inverses = [_inverse(A.detach(), B, x) for x in X.split(1, -1)]
+        for _ in range(_ORDERS):
+            X = _stepped(A, B, X, inverses)
+    return _quotients(A, B, X)[..., 0, :], X
+
+
+_ORDERS = 2  # of derivatives of eigenvectors
+
+
+def _quotients(A: Tensor, B: Tensor | None, X: Tensor) -> Tensor:
+    """Rayleigh's, (..., 1, k)."""
+    made: Tensor = (X * (A @ X)).sum(-2, True) / (X * _times(B, X)).sum(-2, True)
+    return made
+
+
+def _inverse(A: Tensor, B: Tensor | None, x: Tensor) -> Tensor:
+    """That of λB - A, which takes x to 0, on what is orthogonal to x by B."""
+    mass = None if B is None else B.detach()
+    weighted = _times(mass, x)
+    gap = (
+        _quotients(A, mass, x) * _times(mass, taeda.eye(A.size(-1), dtype=A.dtype, device=A.device))
+        - A
+    )
+    size = taeda.linalg.matrix_norm(gap)[..., None, None] / (weighted * weighted).sum(
+        (-2, -1), True
+    )
+    inverse: Tensor = taeda.linalg.inv(gap + size * (weighted @ weighted.mT))
+    return inverse - x @ (weighted.mT @ inverse)
+
+
+def _stepped(A: Tensor, B: Tensor | None, X: Tensor, inverses: list[Tensor]) -> Tensor:
+    """One of Newton's steps, with the inverses of where it began."""
+    rest = A @ X - _quotients(A, B, X) * _times(B, X)
+    rest = rest - rest.detach()  # what rounding left moves no number
+    columns = [s @ r for s, r in zip(inverses, rest.split(1, -1), strict=True)]
+    X = X + taeda.cat(columns, -1)
+    lengths = (X * _times(B, X)).sum(-2, keepdim=True)
+    return X * (lengths / lengths.detach()).rsqrt()

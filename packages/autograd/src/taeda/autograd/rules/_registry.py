@@ -47,12 +47,21 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
+import taeda
 from taeda._core_api import runtime as _native
 
 __all__ = [
-    "Rule", "by_transposition", "forward", "linear", "multilinear", "not_differentiable", "rule",
-    "rule_as_is", "rule_joint", "rule_joint_as_is", "rules", "tangents",
+    "Rule", "by_transposition", "differentiated", "forward", "linear", "multilinear", "not_differentiable",
+    "rule", "rule_as_is", "rule_joint", "rule_joint_as_is", "rules", "tangents",
 ]  # fmt: skip
+
+
+def differentiated() -> bool:
+    """Whether somebody may ask for a derivative of what a formula computes: it is recorded, or a dual level
+    is open. Only where not may a formula take what has no derivative: a kernel of its own, or statistics
+    that were saved.
+    """
+    return taeda.is_grad_enabled() or _native.is_forward_on()
 
 
 class Rule(NamedTuple):

@@ -12,7 +12,7 @@ from taeda import Tensor
 from taeda._core_api.operators import nn as _nn
 from taeda._core_api.table import attention_weights
 
-from ._registry import not_differentiable
+from ._registry import differentiated, not_differentiable
 from ._registry import rule_joint_as_is as rule_joint
 
 
@@ -32,7 +32,7 @@ def _attention(
     grad = grads[0]
     if grad is None:
         return None, None, None, None
-    if taeda.is_grad_enabled():
+    if differentiated():
         return (*_by_weights(grad, query, key, value, attn_mask, is_causal, scale), None)
     made = _nn._fused_attention_backward(
         grad, query, key, value, attn_mask, result0, result1, is_causal, scale
@@ -58,7 +58,7 @@ def _ragged(
     if grad is None:
         return None, None, None
     offsets = query_offsets, key_offsets
-    if not taeda.is_grad_enabled():
+    if not differentiated():
         return tuple(
             _nn._ragged_attention_backward(
                 grad, query, key, value, result0, result1, *offsets, is_causal, scale

@@ -7,8 +7,7 @@ import math
 import taeda
 from taeda import Tensor
 
-from .. import forward_ad
-from ._registry import not_differentiable, rule, rule_joint
+from ._registry import differentiated, not_differentiable, rule, rule_joint
 from .reduction import _vector_norm
 
 
@@ -26,7 +25,7 @@ def _euclidean_dist(
 
 def _pull(grad: Tensor, x1: Tensor, x2: Tensor, p: float, distance: Tensor) -> Tensor:
     """The gradient of x1: by the kernel where nothing is derived from it, else by differences."""
-    if not taeda.is_grad_enabled() and forward_ad._current_level < 0:
+    if not differentiated():
         return taeda._row_distances_backward(grad, x1, x2, p, distance)
     grad, distance = grad.unsqueeze(-1), distance.unsqueeze(-1)
     difference = x1.unsqueeze(-2) - x2.unsqueeze(-3)

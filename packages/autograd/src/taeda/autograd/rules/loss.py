@@ -215,9 +215,41 @@ _of_pair(
 # ---- class scores ----
 
 
+def _by_steps(
+    grad: Tensor,
+    scores: Tensor,
+    target: Tensor,
+    weight: Tensor,
+    reduction: int,
+    ignore_index: int,
+) -> tuple[Tensor, Tensor]:
+    """Gradients of logarithms of probabilities and of the weights of classes, which the kernels have not."""
+    axis = 0 if scores.dim() == 1 else 1
+    target = target.reshape(()) if scores.dim() == 1 else target
+    used = target != ignore_index
+    safe = taeda.where(used, target, 0)
+    weights = taeda.where(used, weight[safe], 0.0)
+    losses = -scores.gather(axis, safe.unsqueeze(axis)).squeeze(axis)
+    by_weights = losses
+    if reduction == MEAN:
+        grad = grad / weights.sum()
+        by_weights = losses - (weights * losses).sum() / weights.sum()
+    by_weights = taeda.where(used, by_weights * grad, 0.0)
+    by_losses = (weights * grad).expand(target.shape).unsqueeze(axis)
+    return (
+        taeda.zeros_like(scores).scatter(axis, safe.unsqueeze(axis), -by_losses),
+        taeda.zeros_like(weight).index_add(0, safe.flatten(), by_weights.flatten()),
+    )
+
+
+def _wide(*tensors: Tensor) -> tuple[Tensor, ...]:
+    return tuple(t.float() if t.dtype in (taeda.float16, taeda.bfloat16) else t for t in tensors)
+
+
 @rule_joint_as_is("nll_loss_forward", differentiable_results=1)
 def _nll(
     grads: tuple[Gradient, ...],
+    needs: tuple[bool, ...],
     self: Tensor,
     target: Tensor,
     weight: Gradient,
@@ -227,15 +259,20 @@ def _nll(
 ) -> tuple[Gradient, ...]:
     if grads[0] is None:
         return (None, None, None)
+    if needs[2] and weight is not None:
+        grad, scores, heavy = _wide(grads[0], self, weight)
+        by_self, by_weight = _by_steps(grad, scores, target, heavy, reduction, ignore_index)
+        return (by_self, None, by_weight)
     made = _nn.nll_loss_backward(grads[0], self, target, weight, reduction, ignore_index, result1)
     return (made, None, None)
 
 
 rule(
     "nll_loss_backward",
-    # linear in grad_output with the same coefficients as the loss in self
+    # linear in grad_output with the same coefficients as the loss in self; a weight with a gradient
+    # goes by steps
     grad_output=lambda grad, target, weight, reduction, ignore_index: _nn.nll_loss_forward(
-        grad, target, weight, reduction, ignore_index
+        grad, target, None if weight is None else weight.detach(), reduction, ignore_index
     )[0],
     self=lambda grad: taeda.zeros_like(grad),
 )
@@ -244,6 +281,7 @@ rule(
 @rule_joint_as_is("_cross_entropy", differentiable_results=1)
 def _cross_entropy(
     grads: tuple[Gradient, ...],
+    needs: tuple[bool, ...],
     self: Tensor,
     target: Tensor,
     weight: Gradient,
@@ -254,6 +292,13 @@ def _cross_entropy(
 ) -> tuple[Gradient, ...]:
     if grads[0] is None:
         return (None, None, None)
+    if needs[2] and weight is not None:
+        grad, scores, heavy = _wide(grads[0], self, weight)
+        axis = 0 if self.dim() == 1 else 1
+        scores = scores.log_softmax(axis)
+        by_scores, by_weight = _by_steps(grad, scores, target, heavy, reduction, ignore_index)
+        by_self = by_scores - scores.exp() * by_scores.sum(axis, True)
+        return (by_self, None, by_weight)
     made = _nn._cross_entropy_backward(
         grads[0], self, target, weight, reduction, ignore_index, result1, result2
     )

@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 import taeda
 from taeda import Tensor
 
-from ._registry import rule_joint, rule_joint_as_is
+from ._registry import differentiated, rule_joint, rule_joint_as_is
 
 Gradient = Tensor | None
 Mean = Callable[[Tensor], Tensor]
@@ -67,7 +67,7 @@ def _alive(x: Tensor, m: Tensor, r: Tensor, mean: Mean) -> tuple[Tensor, Tensor]
     """The saved statistics, their values unchanged, as functions of x: third derivatives pass
     through them.
     """
-    if not taeda.is_grad_enabled():
+    if not differentiated():
         return m, r
     middle = mean(x)
     m = m + (middle - middle.detach())
@@ -144,7 +144,7 @@ def _rms_norm_again(
     weight: Gradient,
 ) -> tuple[Gradient, ...]:
     over = _mean_over(range(input.dim() - len(normalized_shape), input.dim()))
-    if taeda.is_grad_enabled():
+    if differentiated():
         rstd = _alive_deviation(over(input**2), rstd)
     h = input * rstd
     to_g, to_x, to_w = _second(*grads, None, grad_out, h, rstd, weight, over, centred=False)

@@ -16,8 +16,7 @@ import taeda
 from taeda import Tensor
 from taeda._core_api.operators import nn as _nn
 
-from .. import forward_ad
-from ._registry import by_transposition, not_differentiable, rule, rule_as_is
+from ._registry import by_transposition, differentiated, not_differentiable, rule, rule_as_is
 
 
 def _cj(x: Any) -> Any:
@@ -211,7 +210,7 @@ rule("tan", self=lambda grad, result: grad * _cj(1 + result * result))
 def _one_less_square(x: Tensor) -> Tensor:
     """1 - x², with all its digits near 1 and -1, where a rounded square loses them."""
     exact = (1 - x) * (1 + x)
-    if not taeda.is_grad_enabled() and forward_ad._current_level < 0:
+    if not differentiated():
         return exact
     square = 1 - x * x  # has the derivative -2x; that of the factors cancels near 0
     return square + (exact - square).detach()

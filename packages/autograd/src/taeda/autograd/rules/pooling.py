@@ -9,7 +9,7 @@ from taeda import Tensor
 from taeda._core_api.operators import nn as _nn
 from taeda._core_api.table import grid_sample_by_steps
 
-from ._registry import linear, not_differentiable
+from ._registry import differentiated, linear, not_differentiable
 from ._registry import rule_as_is as rule
 from ._registry import rule_joint_as_is as rule_joint
 
@@ -238,7 +238,7 @@ def _grid_sample(
     align_corners: bool,
 ) -> tuple[Tensor | None, ...]:
     how = (mode, padding_mode, align_corners)
-    if not taeda.is_grad_enabled():
+    if not differentiated():
         return _nn._grid_sample_backward(grads[0], input, grid, *how, list(needs))
     sources = [x if x.requires_grad else x.detach().requires_grad_() for x in (input, grid)]
     values = grid_sample_by_steps(*sources, *how)

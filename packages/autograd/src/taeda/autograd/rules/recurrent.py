@@ -11,7 +11,7 @@ from taeda import Tensor
 from taeda._core_api.operators import nn as _nn
 
 from ._recurrent_steps import gru_by_steps, lstm_by_steps, rnn_by_steps
-from ._registry import not_differentiable
+from ._registry import differentiated, not_differentiable
 from ._registry import rule_joint_as_is as rule_joint
 
 
@@ -30,7 +30,7 @@ def _lstm(
 ) -> tuple[Tensor | None, ...]:
     by_output = taeda.zeros_like(result0) if grads[0] is None else grads[0]
     by_cell = taeda.zeros_like(cell) if grads[1] is None else grads[1]
-    if taeda.is_grad_enabled():
+    if differentiated():
         output, by_share, by_hidden, first = lstm_by_steps(
             by_output, by_cell, share, hidden, cell, weight, reverse
         )
@@ -66,7 +66,7 @@ def _gru(
     result1: Tensor,
 ) -> tuple[Tensor | None, ...]:
     by_output = taeda.zeros_like(result0) if grads[0] is None else grads[0]
-    if taeda.is_grad_enabled():
+    if differentiated():
         output, by_share, products, first = gru_by_steps(
             by_output, share, hidden, weight, bias, reverse
         )
@@ -93,7 +93,7 @@ def _rnn(
 ) -> tuple[Tensor | None, ...]:
     (by_output,) = grads
     assert by_output is not None
-    if taeda.is_grad_enabled():
+    if differentiated():
         output, by_share, first = rnn_by_steps(by_output, share, hidden, weight, relu, reverse)
     else:
         by_share, first = _nn._rnn_backward(by_output, weight, result, relu, reverse)
