@@ -164,14 +164,16 @@ def _smoothed(
     axis = 0 if self.dim() == 1 else 1
     classes = self.size(axis)
     logs = self.log_softmax(axis)
-    nll, total = _nn.nll_loss_forward(logs, target, weight, reduction, ignore_index)
+    nll = _nn.nll_loss_forward(logs, target, weight, reduction, ignore_index)[0]
     everywhere = logs if weight is None else logs * _along_classes(weight, self)
     smooth = -everywhere.sum(axis)
     ignored = target == ignore_index
     smooth = smooth.masked_fill(ignored, 0)
     if reduction == MEAN:
-        count = (~ignored).sum() if weight is None else total
-        smooth = smooth.sum() / count
+        used = ~ignored
+        if weight is not None:  # the sum that nll_loss_forward returns has no derivative
+            used = weight[target.masked_fill(ignored, 0)].masked_fill(ignored, 0)
+        smooth = smooth.sum() / used.sum()
     else:
         smooth = reduced(smooth, reduction)
     return (1 - label_smoothing) * nll + smooth * (label_smoothing / classes)
