@@ -108,3 +108,95 @@ def test_a_function_that_raises_leaves_modes_as_they_were():
         with taeda.inference_mode():
             assert taeda.is_inference_mode_enabled()
         assert taeda.is_grad_enabled()
+
+
+# ---- a function whose own steps take derivatives ----
+
+
+def by_func(f):
+    """A Function that is `f`: each of its methods calls a transform, and a map goes sample by sample."""
+
+    class Own(taeda.autograd.Function):
+        generate_vmap_rule = True
+
+        @staticmethod
+        def forward(x):
+            return f(x).clone()
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            ctx.save_for_backward(*inputs)
+            ctx.save_for_forward(*inputs)
+
+        @staticmethod
+        def backward(ctx, grad):
+            return func.vjp(f, ctx.saved_tensors[0])[1](grad)[0]
+
+        @staticmethod
+        def jvp(ctx, tangent):
+            return func.jvp(f, (ctx.saved_tensors[0],), (tangent,))[1]
+
+    return Own.apply
+
+
+def through_dual_level(x):
+    ad = taeda.autograd.forward_ad
+    with ad.dual_level():
+        return ad.unpack_dual(ad.make_dual(x, V).sin()).tangent
+
+
+INNER = {
+    "sin": taeda.sin,
+    "grad": lambda x: func.grad(total)(x),
+    "vjp": lambda x: func.vjp(taeda.sin, x)[1](V)[0],
+    "jvp": lambda x: func.jvp(taeda.sin, (x,), (V,))[1],
+    "vmap": lambda x: func.vmap(taeda.sin)(x),
+}
+AROUND = {
+    "nothing": lambda f: f(X),
+    "grad": lambda f: func.grad(lambda z: (f(z) * V).sum())(X),
+    "jvp": lambda f: func.jvp(f, (X,), (V,))[1],
+    "vmap": lambda f: func.vmap(f)(taeda.outer(V, X)),
+    "vmap of grad": lambda f: func.vmap(func.grad(lambda z: (f(z) * V).sum()))(taeda.outer(V, X)),
+    "vmap of jvp": lambda f: func.vmap(lambda z: func.jvp(f, (z,), (V,))[1])(taeda.outer(V, X)),
+    "jacrev": lambda f: func.jacrev(f)(X),
+    "jacfwd": lambda f: func.jacfwd(f)(X),
+    "hessian": lambda f: func.hessian(lambda z: (f(z) * V).sum())(X),
+    "two maps": lambda f: func.vmap(func.vmap(func.jacrev(f)))(taeda.outer(V, X).expand(3, 2, 2)),
+}
+
+
+@pytest.mark.parametrize("around", AROUND)
+@pytest.mark.parametrize("name", INNER)
+def test_a_function_that_takes_derivatives_is_what_it_computes(name, around):
+    wanted, got = (AROUND[around](f) for f in (INNER[name], by_func(INNER[name])))
+    assert got.device == wanted.device
+    taeda.testing.assert_close(got, wanted, rtol=1e-5, atol=1e-6)
+
+
+def test_a_dual_level_may_be_opened_in_the_forward_of_a_function():
+    taeda.testing.assert_close(by_func(through_dual_level)(X), X.cos() * V)
+
+    def by_hand(x):
+        taeda.autograd.forward_ad.enter_dual_level()
+
+    with pytest.raises(RuntimeError, match="leave tangents alone here"):
+        by_func(by_hand)(X)
+    with dual_level():  # none was left open
+        pass
+
+
+@pytest.mark.parametrize("name", ["vjp", "jvp", "jacobian", "hessian", "hvp", "vhp"])
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_tangents_pass_the_functions_of_autograd_functional(name, create_graph):
+    entry = getattr(taeda.autograd.functional, name)
+    more = () if name in ("jacobian", "hessian") else (V,)
+    scalar = name in ("hessian", "hvp", "vhp")
+
+    def derivative(x):
+        made = entry(total if scalar else taeda.sin, x, *more, create_graph=create_graph)
+        return made[1] if more else made
+
+    step = 1e-3 * V
+    wanted = (derivative(X + step) - derivative(X - step)) / 2e-3
+    taeda.testing.assert_close(func.jvp(derivative, (X,), (V,))[1], wanted, rtol=1e-2, atol=1e-3)

@@ -51,10 +51,13 @@ def by_user(what: str, rule: Any, level: Any, args: tuple[Any, ...], kwargs: dic
     """What `rule(info, in_dims, *args, **kwargs)` gives: results, and where their samples lie.
     RuntimeError if it gives no pair.
     """
+    from .batching import apart  # late: for vmap alone
+
     in_dims = tuple(_dims(level, a) for a in args)
     info = VmapInfo(level.size, level.randomness)
     values = {name: _values(level, value) for name, value in kwargs.items()}
-    made = rule(info, in_dims, *(_values(level, a) for a in args), **values)
+    with apart([level]):
+        made = rule(info, in_dims, *(_values(level, a) for a in args), **values)
     if not isinstance(made, tuple) or len(made) != 2:
         raise RuntimeError(
             f"Expected {what} to return a tuple (output, out_dims), got {type(made).__name__}"

@@ -11,7 +11,7 @@ from taeda import Tensor
 from taeda._core_api import runtime as _core
 from taeda._core_api.calls import DUAL
 
-__all__ = ["apart", "hidden_tangents", "laid_out_as", "place", "tangent_of"]
+__all__ = ["apart", "hidden_tangents", "laid_out_as", "place", "tangent_of", "without_graph"]
 
 # ---- layout ----
 
@@ -84,6 +84,17 @@ def apart(x: Tensor) -> Tensor:
     with hidden_tangents():
         made: Tensor = taeda.alias(x)
     _core.set_apart(made)
+    return made
+
+
+def without_graph(x: Tensor) -> Tensor:
+    """Detached from backward, not from forward mode. What was made in inference mode cannot take part in a
+    graph, so it is copied.
+    """
+    made = x.clone() if x.is_inference() and not taeda.is_inference_mode_enabled() else x.detach()
+    tangent = tangent_of(x) if _core.is_forward_on() else None
+    if tangent is not None:
+        _core.set_tangent(made, tangent)
     return made
 
 

@@ -53,6 +53,12 @@ def enter_dual_level() -> int:
         raise RuntimeError(
             "Nested forward mode AD is not supported at the moment: a dual level is open. Leave it first"
         )
+    if not _core.is_forward_on():
+        exit_dual_level()
+        raise RuntimeError(
+            "enter_dual_level: operations leave tangents alone here, as in the forward of a Function: use "
+            "`with dual_level():`, in which they do not"
+        )
     return _current_level
 
 
@@ -97,7 +103,8 @@ def exit_dual_level(*, level: int | None = None) -> None:
 
 
 class dual_level(_Decorator):
-    """Context (and decorator) in which dual tensors live. At its end their tangents are gone.
+    """Context (and decorator) in which dual tensors live, also in the forward of a Function. At its end their
+    tangents are gone.
 
     >>> x = taeda.tensor(3.0)
     >>> with dual_level():
@@ -106,10 +113,19 @@ class dual_level(_Decorator):
     """
 
     def __enter__(self) -> int:
-        return enter_dual_level()
+        self._shown = _places.hidden_tangents(False)
+        self._shown.__enter__()
+        try:
+            return enter_dual_level()
+        except BaseException:
+            self._shown.__exit__(None, None, None)
+            raise
 
     def __exit__(self, *unused: object) -> None:
-        exit_dual_level()
+        try:
+            exit_dual_level()
+        finally:
+            self._shown.__exit__(None, None, None)
 
 
 def _level(level: int | None, name: str) -> int:
@@ -188,9 +204,16 @@ def dual_of_samples(primal: Tensor, tangent: Tensor) -> Tensor:
     """A dual tensor of all samples of the maps at work: each has a value and a tangent of its own, also
     where the two were no samples.
     """
-    from .batching import levels, on_levels, physical, rewrapped, unwrapped  # late: for vmap alone
+    from .batching import (  # late: for vmap alone
+        on_levels,
+        physical,
+        rewrapped,
+        standing,
+        unwrapped,
+    )
 
-    (value, numbers), slope = unwrapped(on_levels(primal, levels())), on_levels(tangent, levels())
+    here = standing()
+    (value, numbers), slope = unwrapped(on_levels(primal, here)), on_levels(tangent, here)
     with hidden(TRANSFORM):
         made: Tensor = rewrapped(make_dual(value, physical(slope)), numbers)
     return made

@@ -13,6 +13,7 @@ import taeda
 from taeda import Tensor
 
 from ._backward import grad as _grad
+from ._places import without_graph
 from .forward_ad import dual_level, make_dual, unpack_dual
 
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
@@ -43,14 +44,16 @@ _OUTPUTS = "outputs of the user-provided function"
 
 
 def _as_given(tensors: Tensors, was_tuple: bool, create_graph: bool) -> Any:
-    shown = tensors if create_graph else tuple(t.detach() for t in tensors)
+    shown = tensors if create_graph else tuple(map(without_graph, tensors))
     return shown if was_tuple else shown[0]
 
 
 def _fresh(tensors: Tensors, create_graph: bool, wanted: bool) -> Tensors:
     """New objects: in the callers' graph where that is asked for, else leaves."""
     return tuple(
-        taeda.alias(t) if create_graph and t.requires_grad else t.detach().requires_grad_(wanted)
+        taeda.alias(t)
+        if create_graph and t.requires_grad
+        else without_graph(t).requires_grad_(wanted)
         for t in tensors
     )
 
@@ -274,7 +277,7 @@ def _along(func: Function, inputs: Tensors, number: int, tangent: Tensor) -> tup
         found = tuple(
             taeda.zeros_like(o) if s is None else s for o, s in zip(outputs, slopes, strict=True)
         )
-        return tuple(f.detach() for f in found), was_tuple
+        return tuple(map(without_graph, found)), was_tuple
 
 
 def _by_columns(func: Function, inputs: Tensors, was_tuple: bool) -> Any:

@@ -10,7 +10,7 @@ import taeda
 from taeda import Tensor
 from taeda._core_api.calls import TRANSFORM, hidden
 from taeda.autograd import grad as _grad
-from taeda.autograd.batching import NeedsValue, each_sample, new_levels
+from taeda.autograd.batching import NeedsValue, apart, each_sample, new_levels
 
 from . import _tree
 from ._level import Level
@@ -51,7 +51,8 @@ def pull(
     level: Level, outputs: list[Tensor], inputs: list[Tensor], cotangents: Any
 ) -> list[Tensor]:
     """Gradients; in a graph where somebody else watches."""
-    with hidden(TRANSFORM):  # what is walked are plain tensors, of all samples
+    # what is walked are plain tensors, of all samples
+    with hidden(TRANSFORM), apart(level.maps):
         results, leaves = [level.plain(o) for o in outputs], [level.plain(x) for x in inputs]
         if cotangents is not None:
             cotangents = [level.plain(g) for g in cotangents]

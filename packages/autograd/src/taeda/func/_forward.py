@@ -11,10 +11,11 @@ from taeda._core_api import runtime as _core
 from taeda._core_api.calls import TRANSFORM, hidden
 from taeda.autograd.batching import (
     NeedsValue,
+    apart,
     each_sample,
-    levels,
     new_levels,
     rewrapped,
+    standing,
     unwrapped,
 )
 from taeda.autograd.forward_ad import (
@@ -86,7 +87,7 @@ def _values(tree: Any) -> Any:
 
 def _dual(primal: Tensor, tangent: Tensor) -> Tensor:
     """A dual tensor, of all samples where a map is at work: then each has a value of its own, too."""
-    return dual_of_samples(primal, tangent) if levels() else make_dual(primal, tangent)
+    return dual_of_samples(primal, tangent) if standing() else make_dual(primal, tangent)
 
 
 def _tangent(x: Tensor) -> Tensor | None:
@@ -137,7 +138,7 @@ class _Pushforward:
             self._transpose()
 
     def _transpose(self) -> None:
-        with hidden(TRANSFORM):
+        with hidden(TRANSFORM), apart(self.level.maps):
             self._transpose_plain()
 
     def _transpose_plain(self) -> None:

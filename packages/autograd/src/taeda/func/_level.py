@@ -16,8 +16,8 @@ import taeda
 from taeda import Tensor
 from taeda._core_api import runtime as _core
 from taeda._core_api.calls import DUAL
-from taeda.autograd._places import tangent_of
-from taeda.autograd.batching import levels, on_levels, physical, rewrapped, unwrapped
+from taeda.autograd._places import without_graph
+from taeda.autograd.batching import on_levels, physical, rewrapped, standing, unwrapped
 
 from . import _tree
 
@@ -59,7 +59,7 @@ class Level:
     def __init__(self) -> None:
         self.recorded = taeda.is_grad_enabled()  # by the callers
         # a leaf has a sample of its own in each, so that its gradient has
-        self.maps = list(levels())
+        self.maps = standing()
         self._own: list[Tensor] = []
         self._entered: list[tuple[Tensor, int]] = []
 
@@ -86,7 +86,7 @@ class Level:
         if self.recorded and plain.requires_grad:
             made = taeda.alias(plain)
         else:
-            made = _plain_without_graph(plain).requires_grad_()
+            made = without_graph(plain).requires_grad_()
             self._own.append(made)
         self._entered.append((made, made._version))
         return rewrapped(made, numbers)
@@ -125,18 +125,7 @@ class Level:
 
 def _without_graph(x: Tensor) -> Tensor:
     plain, numbers = unwrapped(x)
-    made: Tensor = rewrapped(_plain_without_graph(plain), numbers)
-    return made
-
-
-def _plain_without_graph(x: Tensor) -> Tensor:
-    """Detached from backward, not from forward mode. What was made in inference mode cannot take part in a
-    graph, so it is copied.
-    """
-    made = x.clone() if x.is_inference() and not taeda.is_inference_mode_enabled() else x.detach()
-    tangent = tangent_of(x) if _core.is_forward_on() else None
-    if tangent is not None:
-        _core.set_tangent(made, tangent)
+    made: Tensor = rewrapped(without_graph(plain), numbers)
     return made
 
 

@@ -163,8 +163,8 @@ def _differentiable(A: Tensor, B: Tensor | None, X: Tensor) -> tuple[Tensor, Ten
     numbers as they are, and gives the vectors one order of derivatives more. Rayleigh's quotients, whose
     slope is 0 there, have twice as many.
     """
-    watched = taeda.is_grad_enabled() and any(t is not None and t.requires_grad for t in (A, B))
-    if watched or (_core.is_forward_on() and A.layout is taeda.strided):
+    watched = taeda.is_grad_enabled() or _core.is_forward_on()
+    if watched and any(t is not None and _core.wants_derivative(t) for t in (A, B)):
         inverses = [_inverse(A.detach(), B, x) for x in X.split(1, -1)]
         for _ in range(_ORDERS):
             X = _stepped(A, B, X, inverses)

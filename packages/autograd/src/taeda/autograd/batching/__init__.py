@@ -27,7 +27,18 @@ from . import (
     reduction,
     view,
 )
-from ._batched import Batched, Level, batched, levels, on_levels, physical, rewrapped, unwrapped
+from ._batched import (
+    Batched,
+    Level,
+    apart,
+    batched,
+    levels,
+    on_levels,
+    physical,
+    rewrapped,
+    standing,
+    unwrapped,
+)
 from ._call import NeedsValue, call, each_alone, each_sample, new_levels
 from ._registry import Decline, rule, rules
 
@@ -36,6 +47,7 @@ __all__ = [
     "Decline",
     "Level",
     "NeedsValue",
+    "apart",
     "batched",
     "each_alone",
     "each_sample",
@@ -46,6 +58,7 @@ __all__ = [
     "rewrapped",
     "rule",
     "rules",
+    "standing",
     "unwrapped",
 ]
 

@@ -9,6 +9,8 @@ that may be a Batched of an outer level again.
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NoReturn
 
 import taeda
@@ -21,6 +23,7 @@ __all__ = [
     "Batched",
     "Level",
     "NeedsValue",
+    "apart",
     "batched",
     "levels",
     "on_levels",
@@ -28,6 +31,7 @@ __all__ = [
     "rank",
     "refuse_value",
     "rewrapped",
+    "standing",
     "unwrapped",
 ]
 
@@ -157,6 +161,7 @@ class Batched(Tensor):
 class _Here(threading.local):
     def __init__(self) -> None:
         self.levels: list[Level] = []
+        self.apart: list[Level] = []
 
 
 _here = _Here()
@@ -165,6 +170,26 @@ _here = _Here()
 def levels() -> list[Level]:
     """The maps at work in this thread, outermost first."""
     return _here.levels
+
+
+def standing() -> list[Level]:
+    """The maps that a new tensor may have samples of: those at work, without those that are taken apart."""
+    if not _here.apart:
+        return list(_here.levels)
+    return [level for level in _here.levels if level not in _here.apart]
+
+
+@contextmanager
+def apart(taken: list[Level]) -> Iterator[None]:
+    """While plain tensors stand for what these maps have: for one sample, or for all along a dimension. A
+    transform that a user's function calls there must not take them for tensors that the samples share.
+    """
+    before = _here.apart
+    _here.apart = [*before, *taken]
+    try:
+        yield
+    finally:
+        _here.apart = before
 
 
 def rank(x: Any) -> int:
