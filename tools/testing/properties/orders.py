@@ -1,6 +1,7 @@
 """A second derivative is one number, whichever mode takes which step: <v, D²f[s, t]> by backward twice,
 forward over backward, backward over forward and forward twice, with and without recording. A third one by
-forward over backward twice is that by backward three times.
+forward over backward twice is that by backward three times. Gradients are linear in what they are pulled
+from, and slopes in their tangents, at 0 as well.
 """
 
 from __future__ import annotations
@@ -123,6 +124,33 @@ def _thirds(
     }
 
 
+def _linear(
+    f: Callable[..., Tensors], x: Tensors, v: Tensors, s: Tensors, t: Tensors
+) -> dict[str, Callable[[], float]]:
+    def zeros(like: Tensors) -> Tensors:
+        return tuple(taeda.zeros_like(z).requires_grad_() for z in like)
+
+    def slope(product: Tensors, by: Tensors, along: Tensors, weights: Tensors) -> float:
+        pairs = zip(product, weights, strict=True)
+        total = sum(((p * w).sum() for p, w in pairs), taeda.zeros((), requires_grad=True))
+        made = taeda.autograd.grad(total, by, allow_unused=True, materialize_grads=True)
+        return _inner(made, along)
+
+    def pulled() -> float:
+        z, c = tuple(y.detach().clone().requires_grad_() for y in x), zeros(v)
+        return slope(_walked(f, z, c), c, v, t)
+
+    def pushed() -> float:
+        c = zeros(t)
+        return slope(func.jvp(f, x, c)[1], c, t, v)
+
+    return {
+        "backward": lambda: _inner(func.vjp(f, *x)[1](v), t),
+        "the slope of backward at a gradient of 0": pulled,
+        "the slope of forward at a tangent of 0": pushed,
+    }
+
+
 def _compared(sample: Sample) -> str:
     f, x = _function(sample)
     half = any(word in sample.row.schema.name for word in _ONE_TRIANGLE)
@@ -134,8 +162,8 @@ def _compared(sample: Sample) -> str:
         return ""
     s, t = (tuple(_numbers(z, f"{k} {n}", half) for n, z in enumerate(x)) for k in "st")
     v = tuple(_numbers(r, f"v {n}") for n, r in enumerate(plain))
-    for ways in (_ways(f, x, v, s, t), _thirds(f, x, v, s, t)):
-        said = _differing(ways)
+    for made in (_linear, _ways, _thirds):
+        said = _differing(made(f, x, v, s, t))
         if said:
             return said
     return ""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+
 import taeda
 from taeda import Tensor
 
-from ._registry import forward, linear, rule, rule_as_is
+from ._registry import differentiated, forward, linear, rule, rule_as_is
 
 
 def _sum_of_later(x: Tensor, dim: int) -> Tensor:
@@ -40,20 +43,39 @@ def _cumprod(grad: Tensor, self: Tensor, result: Tensor, dim: int) -> Tensor:
 rule("cumprod", self=_cumprod)
 
 
+def _by_signs(weights: Tensor, usable: Tensor, sums: Callable[[Tensor, Tensor], Tensor]) -> Tensor:
+    """What is linear in `weights`, by sums that take logarithms: `sums(w, where)` is of those weights alone.
+
+    A weight of 0 has no logarithm, but a derivative: it is that of one more than 0, less one. NaN counts as
+    one of the negative, so that it stays.
+    """
+    if weights.is_complex():
+        total = sums(weights, weights != 0)
+    else:
+        total = sums(weights, weights > 0) - sums(-weights, ~(weights >= 0))
+    if not differentiated():
+        return total
+    zero = (weights == 0) & usable
+    one = zero.to(weights.dtype)
+    return total + (sums(weights + one, zero) - sums(one, zero))
+
+
+def _logs(weights: Tensor, where: Tensor) -> Tensor:
+    return taeda.where(where, weights, 1.0).log()
+
+
 def _logcumsumexp(grad: Tensor, self: Tensor, result: Tensor, dim: int) -> Tensor:
-    """The sum over later i of grad[i] · exp(x - result[i]), with both signs of grad apart."""
+    """The sum over later i of grad[i] · exp(x - result[i]); 0 where there is nothing but -inf."""
     if self.dim() == 0 or self.numel() == 0:
         return grad
-    lowest = -float("inf")
-    if grad.is_complex():
-        weights = (grad.log() - result.conj()).flip(dim).logcumsumexp(dim).flip(dim)
-        return (self.conj() + weights).exp()
-    positive = taeda.where(grad > 0, grad.abs(), 1.0).log()
-    positive = taeda.where(grad > 0, positive - result, lowest)
-    negative = taeda.where(grad < 0, grad.abs(), 1.0).log()
-    negative = taeda.where(grad < 0, negative - result, lowest)
-    up, down = (t.flip(dim).logcumsumexp(dim).flip(dim) for t in (positive, negative))
-    return (up + self).exp() - (down + self).exp()
+    x, whole = (self.conj(), result.conj()) if self.is_complex() else (self, result)
+
+    def sums(weights: Tensor, where: Tensor) -> Tensor:
+        where = where & (whole != -math.inf)
+        logs = taeda.where(where, _logs(weights, where) - whole, -math.inf)
+        return (logs.flip(dim).logcumsumexp(dim).flip(dim) + x).exp()
+
+    return _by_signs(grad, result.isfinite(), sums)
 
 
 rule("logcumsumexp", self=_logcumsumexp)
@@ -71,17 +93,15 @@ rule_as_is("cummax", differentiable_results=1, self=_at_places)
 rule_as_is("cummin", differentiable_results=1, self=_at_places)
 
 
-def _signed_sums(t: Tensor, self: Tensor, dim: int) -> Tensor:
-    return (t.log() + self).logcumsumexp(dim)
-
-
 def _logcumsumexp_forward(self_t: Tensor, self: Tensor, result: Tensor, dim: int) -> Tensor:
-    """The sum over earlier j of t[j] · exp(x[j] - result), with both signs of t apart."""
-    if self_t.is_complex():
-        return (_signed_sums(self_t, self, dim) - result).exp()
-    result = taeda.where(result.isneginf(), 0.0, result)
-    up, down = (_signed_sums(taeda.where(t > 0, t, 0.0), self, dim) for t in (self_t, -self_t))
-    return (up - result).exp() - (down - result).exp()
+    """The sum over earlier j of t[j] · exp(x[j] - result)."""
+    whole = result if self_t.is_complex() else taeda.where(result.isneginf(), 0.0, result)
+
+    def sums(weights: Tensor, where: Tensor) -> Tensor:
+        logs = taeda.where(where, _logs(weights, where) + self, -math.inf)
+        return (logs.logcumsumexp(dim) - whole).exp()
+
+    return _by_signs(self_t, self.isfinite(), sums)
 
 
 forward("logcumsumexp", _logcumsumexp_forward)
