@@ -200,3 +200,24 @@ def test_tangents_pass_the_functions_of_autograd_functional(name, create_graph):
     step = 1e-3 * V
     wanted = (derivative(X + step) - derivative(X - step)) / 2e-3
     taeda.testing.assert_close(func.jvp(derivative, (X,), (V,))[1], wanted, rtol=1e-2, atol=1e-3)
+
+
+@pytest.mark.parametrize("outer", ["grad", "jacrev", "hessian", "vjp"])
+def test_what_a_transform_returns_has_no_graph_of_inner_ones(outer):
+    """Also where the inner one differentiates by more than is used."""
+
+    def inner(x):
+        both = func.grad(lambda p: (p["x"].sin() * p["w"]).sum())({"x": x, "w": V})
+        return (both["x"] * V).sum()
+
+    made = {
+        "grad": lambda: func.grad(inner)(X),
+        "jacrev": lambda: func.jacrev(inner)(X),
+        "hessian": lambda: func.hessian(inner)(X),
+        "vjp": lambda: func.vjp(inner, X)[1](taeda.tensor(1.0))[0],
+    }[outer]()
+    assert not made.requires_grad
+    leaf = X.clone().requires_grad_()
+    func.grad(inner)(leaf).sum().backward()
+    wanted = -X.cos() * V * V
+    taeda.testing.assert_close(leaf.grad, wanted)

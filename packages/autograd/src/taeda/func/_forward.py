@@ -145,6 +145,7 @@ class _Pushforward:
         self.plain = [self.level.plain(o) for o in self.outputs]
         kept = [o for o in self.plain if o.requires_grad]
         self.pulls = [taeda.ones_like(o.detach()).requires_grad_() for o in kept]
+        self.level.owns(self.pulls)
         self.pulled = (
             taeda.autograd.grad(
                 kept,
@@ -165,12 +166,10 @@ class _Pushforward:
             pairs = [(g, t) for g, t in zip(self.pulled, tangents, strict=False) if g.requires_grad]
             if not pairs:
                 return [None] * len(self.outputs)
-            own, self.level._own = self.level._own, [*self.level._own, *self.pulls]
             mapped = self.level.mapped
             tops, pulls = [mapped(g) for g, _ in pairs], [mapped(p) for p in self.pulls]
             found = pull(self.level, tops, pulls, [t for _, t in pairs])
             made = iter([self.level.leave(f) for f in found])
-            self.level._own = own
         return [next(made) if o.requires_grad else None for o in self.plain]
 
 

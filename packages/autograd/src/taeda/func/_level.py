@@ -8,6 +8,7 @@ part in keeps its graph, so transforms nest and outer backwards go through.
 from __future__ import annotations
 
 import functools
+import weakref
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -60,15 +61,18 @@ class Level:
         self.recorded = taeda.is_grad_enabled()  # by the callers
         # a leaf has a sample of its own in each, so that its gradient has
         self.maps = standing()
+        self.at_work = 0  # how often it was entered, and not left
         self._own: list[Tensor] = []
         self._entered: list[tuple[Tensor, int]] = []
 
     def __enter__(self) -> Level:
         self._mode = deriving(True)
         self._mode.__enter__()
+        self.at_work += 1
         return self
 
     def __exit__(self, *unused: object) -> None:
+        self.at_work -= 1
         self._mode.__exit__(None, None, None)
 
     def enter(self, tree: Any) -> Any:
@@ -87,9 +91,15 @@ class Level:
             made = taeda.alias(plain)
         else:
             made = without_graph(plain).requires_grad_()
-            self._own.append(made)
+            self.owns([made])
         self._entered.append((made, made._version))
         return rewrapped(made, numbers)
+
+    def owns(self, leaves: list[Tensor]) -> None:
+        """Nobody else differentiates by these, or only while this level is at work."""
+        for leaf in leaves:
+            leaf.level_of_transform = weakref.ref(self)  # type: ignore[attr-defined]
+        self._own += leaves
 
     def plain(self, x: Tensor) -> Tensor:
         """All samples of all maps of `x`, as the graph knows them."""
@@ -129,11 +139,20 @@ def _without_graph(x: Tensor) -> Tensor:
     return made
 
 
+def _is_open(leaf: Tensor) -> bool:
+    """May somebody ask for its gradient? Not by the leaf of a transform that is done."""
+    reference = getattr(leaf, "level_of_transform", None)
+    if reference is None:
+        return True
+    level = reference()
+    return level is not None and level.at_work > 0
+
+
 def _foreign(x: Tensor, own: list[Tensor]) -> bool:
     if not x.requires_grad:
         return False
     if x.grad_fn is None:
-        return not any(x is leaf for leaf in own)
+        return not any(x is leaf for leaf in own) and _is_open(x)
     mine = {id(leaf) for leaf in own}
     seen, waiting = set(), [x.grad_fn]
     while waiting:
@@ -142,7 +161,7 @@ def _foreign(x: Tensor, own: list[Tensor]) -> bool:
             continue
         seen.add(node)
         if getattr(node, "variable", None) is not None:
-            if id(node.variable) not in mine:
+            if id(node.variable) not in mine and _is_open(node.variable):
                 return True
             continue
         waiting.extend(following for following, _ in node.next_functions if following is not None)

@@ -6,7 +6,7 @@ from typing import Any
 
 from taeda import Tensor
 
-from ._batched import Level, rank
+from ._batched import Batched, Level, rank
 from ._registry import Decline, dims_of, rule, rules
 from .reduction import own_dims
 
@@ -281,8 +281,15 @@ def _turned(level: Level, func: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
 def _as_strided(
     level: Level, func: Any, x: Any, size: Any, stride: Any, storage_offset: Any = None
 ) -> Any:
-    """The offset counts from each sample's first element."""
+    """The offset counts from each sample's first element. Strides are those of a sample in one piece, as its
+    own `stride()` says.
+    """
     value = _some(level, x)
+    if type(value) is not Batched and level.size and not value.select(0, 0).is_contiguous():
+        raise RuntimeError(
+            "vmap: as_strided of a sample that does not lie in one piece, as its stride() says it does: what "
+            "is mapped has its samples along another dimension than the first. Call contiguous() before it"
+        )
     first = value.storage_offset() + (storage_offset or 0)
     made = value.as_strided((level.size, *size), (value.stride(0), *stride), first)
     return made.clone() if func.__name__ == "as_strided_copy" else made
