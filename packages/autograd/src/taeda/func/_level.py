@@ -18,6 +18,7 @@ from taeda import Tensor
 from taeda._core_api import runtime as _core
 from taeda._core_api.calls import DUAL
 from taeda.autograd._places import without_graph
+from taeda.autograd._regions import kept
 from taeda.autograd.batching import on_levels, physical, rewrapped, standing, unwrapped
 
 from . import _tree
@@ -68,11 +69,14 @@ class Level:
     def __enter__(self) -> Level:
         self._mode = deriving(True)
         self._mode.__enter__()
+        self._kept = kept()
+        self._kept.__enter__()
         self.at_work += 1
         return self
 
     def __exit__(self, *unused: object) -> None:
         self.at_work -= 1
+        self._kept.__exit__(None, None, None)
         self._mode.__exit__(None, None, None)
 
     def enter(self, tree: Any) -> Any:

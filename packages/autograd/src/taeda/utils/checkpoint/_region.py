@@ -18,7 +18,9 @@ from typing import Any
 import taeda
 from taeda import Tensor
 from taeda._core_api import runtime as _core
+from taeda._core_api.calls import TRANSFORM
 from taeda.autograd import Function
+from taeda.autograd._regions import computed_again
 from taeda.autograd.graph import saved_tensors_hooks
 from taeda.utils.op_trace import trace_ops
 
@@ -148,6 +150,7 @@ class _Region:
             _core.queue_callback(self.forget)
         run = _Again(self)
         with _traced(self.trace is not None) as trace:
+            run.trace = trace
             try:
                 self._run(run)
                 run.check_count()
@@ -160,6 +163,7 @@ class _Region:
         with (
             self.surroundings.restored(),
             self.context,
+            computed_again(),
             saved_tensors_hooks(run.pack, _unchanged),
             contextlib.suppress(_Enough),
         ):
@@ -177,10 +181,11 @@ class _Again:
 
     def __init__(self, region: _Region) -> None:
         self.region, self.count = region, 0
+        self.trace: trace_ops | None = None
         alive = [i for i, place in enumerate(region.places) if place() is not None]
         self.needed = alive[-1] + 1 if region.early_stop else -1
 
-    def pack(self, tensor: Tensor) -> None:
+    def pack(self, tensor: Tensor) -> Tensor:
         region, number = self.region, self.count
         self.count += 1
         if number < len(region.places):
@@ -190,6 +195,17 @@ class _Again:
                 place.fill(tensor)
         if self.count == self.needed:
             raise _Enough
+        return self._apart(tensor)
+
+    def _apart(self, tensor: Tensor) -> Tensor:
+        """For the graph of this run: a node that saved its own result would hold itself."""
+        if tensor.grad_fn is None:
+            return tensor
+        listed = 0 if self.trace is None else len(self.trace.calls)
+        made = tensor.detach()
+        if self.trace is not None:
+            del self.trace.calls[listed:]  # no operation of the function
+        return made
 
     def _compare(self, number: int, tensor: Tensor) -> None:
         now, then = _facts(tensor), self.region.facts[number]
@@ -213,8 +229,9 @@ class _Again:
             )
 
 
-def _unchanged(value: Any) -> Any:
-    raise AssertionError("the graph of a second run is never walked")
+def _unchanged(value: Tensor) -> Tensor:
+    """The graph of a second run is walked where the function itself walks it."""
+    return value
 
 
 def _facts(tensor: Tensor) -> tuple[Any, ...]:
@@ -255,9 +272,13 @@ def recorded(
     debug: bool,
     early_stop: bool,
 ) -> Any:
-    """Run the function once, keeping places instead of what it saves."""
+    """Run the function once, keeping places instead of what it saves.
+
+    Inside of a map and in forward mode what it saves is kept: samples and tangents are gone when a second run
+    would need them.
+    """
     first, again = context_fn()
-    if not taeda.is_grad_enabled():
+    if not taeda.is_grad_enabled() or _core.is_forward_on() or _core.get_layers() & TRANSFORM:
         with first:
             return function(*args, **kwargs)
     region = _Region(
@@ -266,6 +287,7 @@ def recorded(
     with (
         _traced(debugs(debug)) as region.trace,
         first,
+        computed_again(),
         saved_tensors_hooks(region.pack, region.unpack),
     ):
         return function(*args, **kwargs)
