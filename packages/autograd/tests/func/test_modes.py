@@ -59,6 +59,29 @@ def with_inference_inputs(transform, x):
         return transform(x * 1)
 
 
+CAPTURES = {
+    "grad": lambda x, made: func.grad(lambda z: (z * made * z).sum())(x),
+    "vjp": lambda x, made: func.vjp(lambda z: z * made, x)[1](V)[0],
+    "jvp": lambda x, made: func.jvp(lambda z: z * made, (x,), (V,))[1],
+    "jacrev": lambda x, made: func.jacrev(lambda z: z * made)(x),
+    "jacfwd": lambda x, made: func.jacfwd(lambda z: z * made)(x),
+    "hessian": lambda x, made: func.hessian(lambda z: (z * made * z).sum())(x),
+    "vmap of grad": lambda x, made: func.vmap(func.grad(lambda z: (z * made).sum()))(
+        taeda.outer(x, x)
+    ),
+    "linearize": lambda x, made: func.linearize(lambda z: z * made * z, x)[1](V),
+}
+
+
+@pytest.mark.parametrize("name", CAPTURES)
+def test_what_was_made_in_inference_mode_may_be_used(name):
+    with taeda.inference_mode():
+        made = V * 1
+    wanted = CAPTURES[name](X, V)
+    taeda.testing.assert_close(CAPTURES[name](X, made), wanted)
+    taeda.testing.assert_close(CAPTURES[name](made, made), CAPTURES[name](V, V))
+
+
 MODES = {
     "no_grad": taeda.no_grad,
     "inference_mode": taeda.inference_mode,

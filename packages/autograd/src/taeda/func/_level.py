@@ -29,14 +29,12 @@ __all__ = ["Level", "deriving", "left_inference"]
 @contextmanager
 def deriving(recorded: bool) -> Iterator[None]:
     """Derivatives are computed, whatever the caller has switched off: a derivative of a transform is a
-    value like others. `inference_mode` is left, and what was made in it is saved as a copy; tangents are no
-    longer hidden, as they are in `Function.forward`. `recorded`: are operations recorded?
+    value like others. `inference_mode` is left, and what was made in it, now or before, is saved as a copy;
+    tangents are no longer hidden, as they are in `Function.forward`. `recorded`: are operations recorded?
     """
-    left = taeda.is_inference_mode_enabled()
     with _core.Switches(grad=recorded, inference=False, show=DUAL):
         copied = _core._set_copies_inference(True)
         try:
-            _core._set_copies_inference(left or copied)
             yield
         finally:
             _core._set_copies_inference(copied)
