@@ -268,7 +268,8 @@ def compare(
     if taeda.equal(back, wanted):
         return "same", ""
     # sums in another order are rounded once more in 16 bits: that may be the next number
-    slack = max(1e-5, 2 * taeda.finfo(wanted.dtype).eps) if wanted.dtype.is_floating_point else 1e-5
+    number = wanted.dtype.is_floating_point or wanted.dtype.is_complex
+    slack = max(1e-5, 2 * taeda.finfo(wanted.dtype).eps) if number else 1e-5
     if close and taeda.allclose(back, wanted, rtol=slack, atol=slack):
         return "same", ""
     if os.environ.get("CUDA_ROWS_ALL_CLOSE") and near(taeda, back, wanted):

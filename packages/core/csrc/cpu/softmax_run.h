@@ -4,12 +4,14 @@
 #include "cpu/softmax.h"
 #include "runtime/tensor.h"
 
-/* What a device gets (runtime/work.h): the arguments of td_softmax_run, all on one device. */
+/* What a device gets (runtime/work.h): the arguments of td_softmax_run, all on one device. A kernel
+ * looks at `edges`; whoever waits next is told of bad ones. */
 typedef struct td_softmax_job {
     td_softmax_kind kind;
     td_tensor *out;
     const td_tensor *a, *b;
     int64_t dim;
+    const td_tensor *edges; /* else NULL: the arguments of td_softmax_segments, and no `dim` */
 } td_softmax_job;
 
 /* Along `dim`; `a` and `b` (may be `a`) are dense, of `out`'s dtype, float32 or float64. */

@@ -62,6 +62,9 @@ static td_status told(const issued *t, int64_t value)
         case TD_CUDA_BAD_TARGET:
             return td_fail(f->error, "%s: Target %lld is out of bounds: there are %lld classes%s",
                            f->op, (long long)value, (long long)f->size, where);
+        case TD_CUDA_BAD_EDGES:
+            return td_fail(f->error, "%s: edges must rise from 0 to the %lld columns%s", f->op,
+                           (long long)f->size, where);
         default:
             return td_fail(f->error, "%s: all elements of input should be between 0 and 1%s", f->op,
                            where);

@@ -15,7 +15,8 @@ typedef struct td_cuda_ticket {
 typedef enum td_cuda_fault_kind {
     TD_CUDA_BAD_INDEX,  /* of dimension `dim` with `size` places */
     TD_CUDA_BAD_TARGET, /* of `size` classes */
-    TD_CUDA_BAD_PROBABILITY
+    TD_CUDA_BAD_PROBABILITY,
+    TD_CUDA_BAD_EDGES /* of segments of `size` columns */
 } td_cuda_fault_kind;
 
 /* `op` is a string constant. */

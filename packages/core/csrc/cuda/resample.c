@@ -53,24 +53,31 @@ static td_status send_all(tables *s, resample_call *c, int64_t itemsize, td_devi
     return status;
 }
 
+/* Numbers of bytes, where they lie: no tables. */
+static td_status round_bytes(const td_resample_job *j, int ordinal)
+{
+    resample_call c = {.to = j->to, .n = j->n};
+    td_cuda_work w = {
+        .kind = "resample", .how = "resample_alone", .name = "bytes", .dtype = TD_F32};
+    return td_cuda_threads(&w, ordinal, c.n, &c);
+}
+
 td_status td_cuda_resample(const void *job, td_device device)
 {
     static const char *names[2][2] = {{"planes", "adjoint"}, {"deep", "undeep"}};
     const td_resample_job *j = job;
     int ordinal = td_device_index(device);
     tables s;
-    resample_call c = {.from = j->from,
-                       .to = j->to,
-                       .n = j->n,
-                       .inner = j->inner,
-                       .rows = *j->rows,
-                       .columns = j->columns ? *j->columns : (td_taps){0}};
+    resample_call c = {.from = j->from, .to = j->to, .n = j->n, .inner = j->inner};
     td_cuda_work w = {.kind = "resample",
                       .how = "resample_alone",
                       .name = names[!j->columns][j->adjoint],
                       .dtype = j->wide ? TD_F64 : TD_F32};
     if (j->n == 0) return TD_OK;
     TD_TRY(td_cuda_use(ordinal));
+    if (!j->rows) return round_bytes(j, ordinal);
+    c.rows = *j->rows;
+    if (j->columns) c.columns = *j->columns;
     TD_TRY(send_all(&s, &c, j->wide ? 8 : 4, device));
     td_status status = td_cuda_threads(&w, ordinal, c.n, &c);
     /* the next owner's work comes after, on the same stream */

@@ -223,6 +223,12 @@ static td_status in_depth(const resampling *r, const td_tensor *from, td_tensor 
                      to);
 }
 
+static td_status round_bytes(td_tensor *made)
+{
+    if (td_on_host(made)) return td_round_bytes(made), TD_OK;
+    return elsewhere(&(td_resample_job){.to = td_data(made), .n = made->numel}, made);
+}
+
 static td_status run_all(resampling *r, const td_tensor *from, td_tensor *to, bool adjoint)
 {
     int64_t planes = r->in[0] * r->in[1], deep = r->taps[0].out;
@@ -260,11 +266,9 @@ static td_status run_bytes(const resampling *r, const td_tensor *from, td_tensor
     TD_TRY(td_tensor_empty(&middle, TD_F32, (td_device)from->device, 4,
                            (int64_t[]){r->in[0], r->in[1], r->in[2], r->out[3]}));
     td_status status = run_once(&across, from, middle, false);
-    if (status == TD_OK) {
-        td_round_bytes(middle);
-        status = run_once(&down, middle, to, false);
-        td_round_bytes(to);
-    }
+    if (status == TD_OK) status = round_bytes(middle);
+    if (status == TD_OK) status = run_once(&down, middle, to, false);
+    if (status == TD_OK) status = round_bytes(to);
     td_tensor_free(middle);
     return status;
 }
@@ -288,11 +292,6 @@ static td_status resample(td_call *call, const char *name, int dims, mode m, boo
     if (!bytes && (!td_is_floating((td_dtype)self->dtype) || td_is_float8((td_dtype)self->dtype)))
         return td_fail(TD_NOT_IMPLEMENTED, "\"%s\" not implemented for '%s'", name,
                        td_dtypes[self->dtype].type_name);
-    if (bytes && !td_on_host(self) && !td_is_meta(self))
-        return td_fail(TD_NOT_IMPLEMENTED,
-                       "%s: images of bytes are not resampled on a device; convert them to "
-                       "floating-point numbers first",
-                       name);
     if (td_is_meta(self) || self->numel == 0) {
         TD_TRY(
             td_tensor_empty(OUT, (td_dtype)self->dtype, (td_device)self->device, dims + 2, sizes));

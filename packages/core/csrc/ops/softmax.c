@@ -33,7 +33,7 @@ static td_status run_along(td_softmax_kind kind, td_tensor *out, const td_tensor
                            const td_tensor *b, int64_t dim)
 {
     if (a->device == TD_CPU) return td_softmax_run(kind, out, a, b, dim), TD_OK;
-    td_softmax_job job = {kind, out, a, b, dim};
+    td_softmax_job job = {kind, out, a, b, dim, NULL};
     return td_work_run(TD_WORK_SOFTMAX, &job, (td_device)a->device, "softmax");
 }
 

@@ -2,6 +2,7 @@
  * other in the rows of a matrix, and their gradients. */
 #include "cpu/softmax_run.h"
 #include "runtime/op.h"
+#include "runtime/work.h"
 
 static td_status check_dtypes(const td_tensor *a, const td_tensor *b, const td_tensor *edges)
 {
@@ -26,6 +27,15 @@ static td_status check_shapes(const td_tensor *a, const td_tensor *b, const td_t
                    td_shape_text(edges->ndim, edges->sizes, third));
 }
 
+/* On the processor, or by the device's own kernels. */
+static td_status run_dense(td_softmax_kind kind, td_tensor *out, const td_tensor *a,
+                           const td_tensor *b, const td_tensor *edges)
+{
+    if (out->device == TD_CPU) return td_softmax_segments(kind, out, a, b, edges);
+    td_softmax_job job = {kind, out, a, b, 1, edges};
+    return td_work_run(TD_WORK_SOFTMAX, &job, (td_device)out->device, "segment softmax");
+}
+
 static td_status run(td_tensor *out, td_softmax_kind kind, const td_tensor *a, const td_tensor *b,
                      const td_tensor *edges)
 {
@@ -33,7 +43,7 @@ static td_status run(td_tensor *out, td_softmax_kind kind, const td_tensor *a, c
     td_status status = td_contiguous(&dense, edges);
     if (!status) status = td_contiguous(&first, a);
     if (!status) status = td_contiguous(&second, b);
-    if (!status) status = td_softmax_segments(kind, out, first, second, dense);
+    if (!status) status = run_dense(kind, out, first, second, dense);
     td_tensor_free(dense);
     td_tensor_free(first);
     td_tensor_free(second);

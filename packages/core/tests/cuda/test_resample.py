@@ -51,18 +51,51 @@ same(
     scale_factor=2,
     mode="bilinear",
 )
-try:
-    F.interpolate(taeda.zeros(1, 3, 4, 4, dtype=taeda.uint8, device="cuda"), size=(2, 2), mode="bilinear")
-except NotImplementedError as error:
-    assert "bytes" in str(error), error
-else:
-    raise AssertionError("bytes have no kernel")
 """
 
 
 @pytest.mark.slow
 def test_resampling_has_the_processors_bits():
     standin.run(PROGRAM, TAEDA_NULL_LATE="1", TAEDA_CUDA_FALLBACK="")
+
+
+BYTES = """
+import itertools
+import taeda
+from taeda.nn import functional as F
+taeda.manual_seed(0)
+WAYS = [
+    dict(mode=mode, antialias=smooth, **corners)
+    for mode in ("nearest", "nearest-exact", "bilinear", "bicubic", "lanczos")
+    for smooth in (False, True)
+    for corners in ({}, {"align_corners": False}, {"align_corners": True})
+]
+PLACES = [dict(size=size) for size in ((3, 20), (14, 18), (7, 4), (1, 1), (7, 9))]
+PLACES += [dict(scale_factor=(0.4, 2.7)), dict(scale_factor=(1.0, 1.5), recompute_scale_factor=True)]
+def made(image, device, how):
+    try:
+        return F.interpolate(image.to(device), **how)
+    except (RuntimeError, ValueError, NotImplementedError, IndexError) as error:
+        return type(error), str(error)
+images = [taeda.randint(0, 256, (2, 3, 7, 9), dtype=taeda.uint8)]
+images += [(images[0] % 2) * 255, images[0][:0], images[0].mT.contiguous().mT]
+images += [images[0].to(memory_format=taeda.channels_last)]
+computed = 0
+for image, way, place in itertools.product(images, WAYS, PLACES):
+    wanted, there = (made(image, device, {**way, **place}) for device in ("cpu", "cuda"))
+    if isinstance(wanted, tuple):
+        assert there == wanted, (way, place, there, wanted)
+        continue
+    computed += image.numel() > 0
+    assert there.device.type == "cuda" and there.dtype == wanted.dtype == taeda.uint8
+    assert there.stride() == wanted.stride() and taeda.equal(there.cpu(), wanted), (way, place)
+assert computed >= 200, computed
+"""
+
+
+@pytest.mark.slow
+def test_images_of_bytes_are_the_processors():
+    standin.run(BYTES, TAEDA_NULL_LATE="1", TAEDA_CUDA_FALLBACK="")
 
 
 GRIDS = """

@@ -48,6 +48,60 @@ for dtype, tight in ((taeda.complex64, 1e-6), (taeda.complex128, 1e-14)):
     assert x[:0].cuda().logsumexp(0).cpu().real.eq(-inf).all()
 """
 
+SEGMENTS = """
+import taeda
+taeda.manual_seed(0)
+EDGES = (
+    [0, 10], [0, 0, 10], [0, 10, 10], [0, 3, 3, 3, 10], [*range(11)], [0, 0, 0, 9, 10, 10, 10],
+    [0, 5000, 5001, 9300],
+)
+BAD = ([1, 10], [0, 9], [0, 6, 4, 10], [0, -1, 10], [0, 11, 10], [0], [0, 2**62, 10], [0, 10, 12])
+def gradient(x, edges, is_log, g):
+    x = x.clone().requires_grad_()
+    taeda._segment_softmax(x, edges, is_log).backward(g.to(x.device))
+    return x.grad
+for dtype in (taeda.float32, taeda.float64):
+    for edges in map(taeda.tensor, EDGES):
+        for rows in (0, 1, 7):
+            x = taeda.randn(rows, int(edges[-1]), dtype=dtype) * 4
+            g = taeda.randn_like(x)
+            if rows:
+                x[0, 2], x[-1, 7] = float("inf"), float("nan")
+            for is_log in (False, True):
+                made, wanted = (taeda._segment_softmax(t, e, is_log).cpu()
+                                for t, e in ((x.cuda(), edges.cuda()), (x, edges)))
+                taeda.testing.assert_close(made, wanted, rtol=0, atol=0, equal_nan=True)
+                made, wanted = gradient(x.cuda(), edges.cuda(), is_log, g), gradient(x, edges, is_log, g)
+                taeda.testing.assert_close(made.cpu(), wanted, rtol=0, atol=0, equal_nan=True)
+x = taeda.randn(20, 10, dtype=taeda.float64)
+edges = taeda.tensor([0, 4, 10])
+turned = taeda._segment_softmax(x.cuda().T[:10].T, edges.cuda().repeat_interleave(2)[::2], False)
+assert taeda.equal(turned.cpu(), taeda._segment_softmax(x, edges, False))
+for rows in (0, 1, 3):
+    for bad in map(taeda.tensor, BAD):
+        x = taeda.randn(rows, 10)
+        words = []
+        for device in ("cpu", "cuda"):
+            try:
+                taeda._segment_softmax(x.to(device), bad.to(device), False)
+                taeda.cuda.synchronize()
+            except RuntimeError as error:
+                words.append(str(error))
+        assert len(words) == 2 and words[1].startswith(words[0]), (rows, bad, words)
+        taeda.cuda.synchronize()  # it is told once
+dense = taeda.randn(6, 5) * (taeda.rand(6, 5) > 0.5)
+for make in (taeda.Tensor.to_sparse, taeda.Tensor.to_sparse_csr):
+    for f in (taeda.sparse.softmax, taeda.sparse.log_softmax):
+        for dim in (0, 1):
+            made, wanted = (f(make(dense.to(device)), dim).to_dense().cpu() for device in ("cuda", "cpu"))
+            assert taeda.equal(made, wanted), (make, f, dim)
+assert taeda._segment_softmax(taeda.zeros(3, 0).cuda(), taeda.tensor([0]).cuda(), False).shape == (3, 0)
+"""
+
+
+def test_softmax_of_segments_has_the_processors_bits_and_refusals():
+    standin.run(SEGMENTS, TAEDA_NULL_LATE="1", TAEDA_CUDA_FALLBACK="")
+
 
 @pytest.mark.parametrize("late", [False, True], ids=["at once", "late"])
 def test_softmax_has_the_processors_bits(late):

@@ -3,7 +3,8 @@
  * it.
  *
  *   td_resample_alone<td_resample_planes<D>>   the last two dimensions, as td_resample_adjoint<D>
- *   td_resample_alone<td_resample_deep<D>>     the third from the end, as td_resample_undeep<D> */
+ *   td_resample_alone<td_resample_deep<D>>     the third from the end, as td_resample_undeep<D>
+ *   td_resample_alone<td_resample_bytes<D>>    numbers become those of bytes, where they lie */
 #ifndef TD_RESAMPLE_TEXT_H
 #define TD_RESAMPLE_TEXT_H
 #include "cpu/simd/device/convert.h"
@@ -99,6 +100,15 @@ template <int D> struct td_resample_undeep {
         for (int64_t t = 0; t < r.count * r.out; t++)
             if (r.place[t] == i) sum += ((const T *)r.weight)[t] * from[t % r.out * c.inner + k];
         ((T *)c.to)[at] = sum;
+    }
+};
+/* halves go up, as td_round_bytes has it */
+template <int D> struct td_resample_bytes {
+    static TD_IN void one(const td_resample_call &c, int64_t at)
+    {
+        typedef typename td_mem<D>::type T;
+        T x = floorf(((T *)c.to)[at] + T(0.5));
+        ((T *)c.to)[at] = fminf(255, fmaxf(0, x));
     }
 };
 

@@ -1,9 +1,12 @@
 /* softmax.h - softmax and its kin along one dimension of dense tensors: the passes, lanes and trees
  * of cpu/softmax.c, so its bits. td_softmax_together: 64 threads a row whose elements lie side by
- * side; td_softmax_alone: one thread a column. */
+ * side; td_softmax_alone: one thread a column. td_softmax_segments_together: 64 threads a segment
+ * of a row.
+ */
 #ifndef TD_SOFTMAX_TEXT_H
 #define TD_SOFTMAX_TEXT_H
 #include "cpu/simd/vmath.h"
+#include "cuda/kernels/fault.h"
 #include "cuda/kernels/reduce.h"
 
 enum td_softmax_kind {
@@ -18,6 +21,9 @@ struct td_softmax_call { /* laid out as in csrc/cuda/softmax.c */
     char *out;
     const char *a, *b;
     int64_t outer, n, inner, kind;
+    const int64_t *edges; /* segments + 1 of them */
+    int64_t segments;
+    td_ticket ticket;
 };
 #define TD_FIRST(a, x) vmax(a, x) /* as the processor's JOIN_TOP: the later number beside a NaN */
 TD_FOLD(td_fold_top, -INFINITY, TD_SAME, TD_FIRST)
@@ -102,6 +108,34 @@ __global__ void __launch_bounds__(64) td_softmax_together(const __grid_constant_
     for (int64_t row = blockIdx.x; row < c.outer; row += gridDim.x)
         td_softmax_row(c, (R *)c.out + (c.kind == TD_LOGSUMEXP ? row : row * c.n),
                        (const R *)c.a + row * c.n, (const R *)c.b + row * c.n);
+}
+
+/* ---- segments of rows: `edges` rise from 0 to the length of a row ---- */
+VFN int64_t td_edge(const td_softmax_call &c, int64_t k)
+{
+    int64_t edge = c.edges[k < c.segments ? k : c.segments];
+    return edge < 0 ? 0 : edge > c.n ? c.n : edge;
+}
+VFN void td_check_edges(const td_softmax_call &c, int64_t k)
+{
+    int64_t from = c.edges[k], to = c.edges[k < c.segments ? k + 1 : k];
+    bool first = k > 0 || from == 0, last = k + 1 < c.segments || to == c.n;
+    if (threadIdx.x == 0 && !(from <= to && first && last)) td_note_fault(c.ticket, from);
+}
+template <class R>
+__global__ void __launch_bounds__(64)
+    td_softmax_segments_together(const __grid_constant__ td_softmax_call c)
+{
+    int64_t segments = c.segments ? c.segments : 1, rows = c.outer ? c.outer : 1;
+    for (int64_t i = blockIdx.x; i < rows * segments; i += gridDim.x) {
+        int64_t k = i % segments, from = td_edge(c, k), to = td_edge(c, k + 1);
+        td_check_edges(c, k);
+        if (from >= to || c.outer == 0) continue;
+        td_softmax_call one = c;
+        one.n = to - from;
+        int64_t at = i / segments * c.n + from;
+        td_softmax_row(one, (R *)c.out + at, (const R *)c.a + at, (const R *)c.b + at);
+    }
 }
 
 /* ---- columns ---- */

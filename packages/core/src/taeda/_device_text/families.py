@@ -164,7 +164,8 @@ FAMILIES: dict[str, Family] = {
         Programs("product", ("product",), ("product_wide_together",), SHORT, "TD_{dtype}"),
     )),
     "softmax": Family("cuda/kernels/softmax.h", (
-        Programs("softmax", ("softmax",), ("softmax_together", "softmax_alone"), REAL, "{real}"),
+        Programs("softmax", ("softmax",), ("softmax_together", "softmax_alone", "softmax_segments_together"), REAL,
+                 "{real}"),
     )),
     "indexing": Family("cuda/kernels/indexing.h", (
         Programs("places", ("take", "gather", "fill"), ("places_alone",), SIZES, PLACE, True, ("U8", "C128")),
@@ -217,7 +218,9 @@ FAMILIES: dict[str, Family] = {
              "alone", NUMBERS[1:], tried=(*REAL, "I64")),
     )),
     "resample": Family("cuda/kernels/resample.h", (
-        _own("resample", ("planes", "adjoint", "deep", "undeep"), "alone", REAL),
+        _own("resample", ("planes", "bytes"), "alone", ("F32",), always=True),  # images of bytes
+        _own("resample", ("planes",), "alone", ("F64",)),
+        _own("resample", ("adjoint", "deep", "undeep"), "alone", REAL),
     )),
     "resample_grid": Family("cuda/kernels/resample_grid.h", (
         _own("resample_grid", (*(f"{work}_{mode}" for work in ("values", "pairs")

@@ -30,8 +30,8 @@ op("_log_softmax_backward_data(Tensor grad_output, Tensor output, int dim, Scala
 
 # ---- segments of rows ----
 op("_segment_softmax(Tensor self, Tensor edges, bool is_log) -> Tensor", c="segment_softmax",
-   variants="function",
+   device="any", variants="function",
    doc="Softmax, or its logarithm, of each segment of the rows of a matrix: `edges` says where they begin.")
 op("_segment_softmax_backward(Tensor grad_output, Tensor output, Tensor edges, bool is_log) -> Tensor",
-   c="segment_softmax_backward", variants="function",
+   c="segment_softmax_backward", device="any", variants="function",
    doc="The gradient of _segment_softmax, from its result.")
