@@ -4,6 +4,7 @@ they give the processor's bits.
     cuda_rows.py                     every row's samples in float32 and int64; a table, and status
                                      1 for a difference or a crash
     cuda_rows.py --rows 'exp|add'    rows that match
+    cuda_rows.py --families 'fft|linalg'  rows of families that match
     cuda_rows.py --dtypes bfloat16 --verbose
     cuda_rows.py --part 0/8          rows 0, 8, 16, ...
     cuda_rows.py --cupy              with a stand-in of CuPy that NumPy computes for: plumbing, not values
@@ -14,7 +15,8 @@ they give the processor's bits.
                                      limit or a fault is not lost
     cuda_rows.py --seconds 20        a row that takes longer counts as a crash, and the next one goes on
 
-A row that says NotImplementedError is counted, not failed. Nothing falls back on the processor here.
+A row that says NotImplementedError is counted. It fails unless it is of sparse or quantized numbers, or
+says what to install (not with --cupy). Nothing falls back on the processor here.
 """
 
 from __future__ import annotations
@@ -47,12 +49,16 @@ CLOSE = re.compile(
     r"|_(lstm|gru|rnn)(_backward)?)(\.|$)"
 )
 
+#: rows whose results come in the order in which an algorithm finds them
+UNORDERED = re.compile(r"(_linalg_)?eig(vals)?")
+
 
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--rows", default="")
+    parser.add_argument("--families", default="")
     parser.add_argument("--dtypes", nargs="*", default=["float32", "int64"])
     parser.add_argument("--verbose", action="store_true")
     parser.add_argument("--part", default="0/1", help="K/N: rows K, K + N, K + 2 N ...")
@@ -64,12 +70,12 @@ def main() -> None:
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.inside:
-        inside(options.rows, options.dtypes, options.part, options.seconds)
+        inside(options)
         return
     found = outcomes(options)
     if options.part != "0/1":
         print(f"part {options.part} of the rows: {len(found)} of them")
-    wrong = report(found, options.verbose)
+    wrong = report(found, options.verbose, options.cupy)
     if options.write:
         write(found)
     sys.exit(bool(wrong))
@@ -102,7 +108,13 @@ ENDED = {
 def one_process(options: argparse.Namespace, found: dict[str, dict[str, Any]]) -> tuple[str, int]:
     """The row that was begun last, and the exit status of a process that takes the rows not yet found."""
     words = ("--rows", options.rows, "--dtypes", *options.dtypes, "--part", options.part)
-    more = ("--seconds", str(options.seconds), *["--card"] * options.card)
+    more = (
+        "--families",
+        options.families,
+        "--seconds",
+        str(options.seconds),
+        *["--card"] * options.card,
+    )
     command = [sys.executable, "-X", "faulthandler", __file__, "--inside", *words, *more]
     begun = ""
     with subprocess.Popen(
@@ -144,7 +156,7 @@ def surroundings(options: argparse.Namespace, found: dict[str, dict[str, Any]]) 
 # ---- in the process with the stand-in ----
 
 
-def inside(pattern: str, dtypes: list[str], part: str, seconds: int) -> None:
+def inside(options: argparse.Namespace) -> None:
     import taeda
 
     sys.path.insert(0, str(ROOT / "tools" / "testing"))
@@ -153,14 +165,17 @@ def inside(pattern: str, dtypes: list[str], part: str, seconds: int) -> None:
     warnings.simplefilter("ignore")
     only_listed_programs()
     done = set(json.loads(os.environ["CUDA_ROWS_DONE"]))
-    place, parts = map(int, part.split("/"))
+    place, parts = map(int, options.part.split("/"))
     for name, row in list(ROWS.items())[place::parts]:
-        if name in done or not re.search(pattern, name) or UNSET.fullmatch(name):
+        if not re.search(options.rows, name) or not re.search(options.families, row.family):
+            continue
+        if name in done or UNSET.fullmatch(name):
             continue
         print(name, flush=True)
-        if seconds:  # with the lines of all threads; the process ends with status 1
-            faulthandler.dump_traceback_later(seconds, exit=True)
-        seen = [(*one(taeda, sample), dtype) for dtype in dtypes for sample in samples(name, dtype)]
+        if options.seconds:  # with the lines of all threads; the process ends with status 1
+            faulthandler.dump_traceback_later(options.seconds, exit=True)
+        pairs = ((dtype, sample) for dtype in options.dtypes for sample in samples(name, dtype))
+        seen = [(*one(taeda, sample), dtype) for dtype, sample in pairs]
         kinds = [kind for kind, *_ in seen]
         outcome = next((k for k in ("differs", "error", "refused", "same") if k in kinds), "none")
         why = told([(why, dtype) for kind, why, dtype in seen if kind == outcome and why])
@@ -209,6 +224,8 @@ def one(taeda: Any, sample: Any) -> tuple[str, str]:
         with taeda.device("cuda"):
             made = sample.map(there).call()
             name = sample.row.schema.name
+            if UNORDERED.fullmatch(name):
+                made, wanted = in_order(taeda, made), in_order(taeda, wanted)
             outcome = compare(taeda, made, wanted, bool(CLOSE.match(name)), allowed(name))
             return outcome if outcome[0] != "same" or not ON_CARD else twice(taeda, sample, made)
     except NotImplementedError as error:
@@ -216,6 +233,20 @@ def one(taeda: Any, sample: Any) -> tuple[str, str]:
     except Exception as error:  # noqa: BLE001 - told in the table
         end_if_lost(taeda)
         return "error", f"{type(error).__name__}: {str(error)[:160]}"
+
+
+def in_order(taeda: Any, result: Any) -> Any:
+    """Eigenvalues by size, alike to a thousandth, with their vectors, whose first large entry is positive."""
+    values, vectors = (result, None) if isinstance(result, taeda.Tensor) else result
+    keys = (values.real * 1e3).round() * 1e6 + (values.imag * 1e3).round()
+    order = keys.argsort(-1)
+    values = values.gather(-1, order)
+    if vectors is None or not vectors.numel():
+        return values if vectors is None else (values, vectors)
+    vectors = vectors.gather(-1, order.unsqueeze(-2).expand(vectors.shape))
+    largest = (vectors.abs() * 1e3).round().argmax(-2, keepdim=True)
+    turn = vectors.gather(-2, largest)
+    return values, vectors * turn.conj() / turn.abs()
 
 
 ON_CARD = bool(os.environ.get("CUDA_ROWS_CARD"))
@@ -316,12 +347,24 @@ def near(taeda: Any, back: Any, wanted: Any) -> bool:
 # ---- the table ----
 
 
-def report(found: dict[str, dict[str, Any]], verbose: bool) -> list[str]:
+#: families whose rows may refuse, and what a row's refusal says that a library would compute
+MAY_REFUSE = ("sparse", "quantization")
+WAY_OUT = "pip install"
+
+
+def fails(entry: dict[str, Any], cupy: bool) -> bool:
+    """Does the row's outcome fail the run?"""
+    if entry["outcome"] == "refused":
+        return entry["family"] not in MAY_REFUSE and (cupy or WAY_OUT not in entry["why"])
+    return entry["outcome"] in ("differs", "error", "crash")
+
+
+def report(found: dict[str, dict[str, Any]], verbose: bool, cupy: bool = False) -> list[str]:
     counts = Counter(entry["outcome"] for entry in found.values())
     print(f"{len(found)} rows: {dict(counts)}")
     wrong = []
     for name, entry in found.items():
-        bad = entry["outcome"] in ("differs", "error", "crash")
+        bad = fails(entry, cupy)
         wrong += [name] * bad
         if bad or (verbose and entry["outcome"] != "same"):
             print(f"{entry['outcome']:8} {name}: {entry['why']}")

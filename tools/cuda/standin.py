@@ -1,6 +1,7 @@
 """Everything that device="cuda" can show on a stand-in driver, one after the other.
 
-    standin.py                 tests that compile long, every row of the op table, the demos, ranks
+    standin.py                 tests that compile long, every row of the op table, those of CuPy, the demos,
+                               ranks
     standin.py --part 0/8      a share of the rows and of the tests that compile long; the demo alone
     standin.py --verbose       and tell all: other words go to cuda_rows.py
 
@@ -15,6 +16,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 TESTS = ROOT / "packages" / "core" / "tests" / "cuda"
+#: rows that CuPy computes, with the stand-in of it
+CUPY = ["tools/cuda/cuda_rows.py", "--cupy", "--families", "fft|linalg|windows|reduction"]
+CUPY += ["--dtypes", "float32", "complex64"]
 FILES = "packages/*/tests/**/test_*.py"
 
 
@@ -30,6 +34,7 @@ def main(arguments: list[str]) -> int:
     commands = (
         ["-m", "pytest", *tests],
         ["tools/cuda/cuda_rows.py", *arguments],
+        [*CUPY, *(arguments if part else ())],
         ["tools/cuda/cuda_demo.py", "digits" if part else "all"],
         ["tools/cuda/cuda_ranks.py"],
     )
