@@ -41,10 +41,11 @@ static int written_elsewhere(const td_frame *f, int device)
 
 /* A tensor without dimensions on the cpu is a number, welcome anywhere. As the first argument of a
  * C implementation it is more: the first one says where the work is done, and elements without
- * memory cannot be read. */
+ * memory cannot be read. So are indices of the cpu, where the row says that they may lie there. */
 static int check_devices(td_frame *f)
 {
     int seen = -1, first = -1, mixes = f->schema->flags & TD_F_MIXES_DEVICES;
+    bool near = f->schema->flags & TD_F_HOST_INDICES;
     for (int k = 0; k < f->schema->nparams; k++) {
         const td_arg *a = &f->call.args[k];
         int n = a->kind == TD_ARG_TENSORS ? (int)a->n : a->kind == TD_ARG_TENSOR;
@@ -52,7 +53,7 @@ static int check_devices(td_frame *f)
             const td_tensor *t = a->kind == TD_ARG_TENSORS ? a->tensors[i] : a->tensor;
             if (!t) continue;
             if (first < 0) first = t->device;
-            if (t->ndim == 0 && t->device == TD_CPU) continue;
+            if (t->device == TD_CPU && (!t->ndim || (near && a->kind == TD_ARG_TENSORS))) continue;
             if (seen >= 0 && seen != t->device && !mixes) return on_two_devices(f, seen, t->device);
             seen = t->device;
         }

@@ -10,7 +10,7 @@
  *   the row's C function on the host, if it makes a tensor from numbers alone; the result is moved
  *   the row's function on the host with copies of the tensors, if TAEDA_CUDA_FALLBACK=cpu asks for
  * it; the first call of an op warns
- *   NotImplementedError
+ *   NotImplementedError: the row's own words if it refuses tensors without a device alike
  */
 #include "dispatch/accesses.h"
 #include "dispatch/custom.h"
@@ -264,11 +264,34 @@ reason(void) /* of the exception that is set, which is cleared; NULL if there is
     return text;
 }
 
-static int refuse(const td_frame *f, td_device device)
+/* Does the row refuse such tensors without a device in the same words? Then they say all, and no
+ * other device would help. */
+static int refused_anywhere(td_frame *f, PyObject *why, td_made *made)
+{
+    static PyObject *find;
+    PyObject *function = why && td_python_function(&find, "taeda._cuda", "asked_on_meta")
+                             ? PyObject_CallFunction(find, "s", f->schema->text)
+                             : NULL;
+    if (!function) return PyErr_Clear(), 0;
+    td_run_callable(f, function, made); /* it raises, whatever the row says */
+    Py_DECREF(function);
+    PyObject *there = reason();
+    int equal = there ? PyObject_RichCompareBool(there, why, Py_EQ) : 0;
+    Py_XDECREF(there);
+    return equal;
+}
+
+static int refuse(td_frame *f, td_device device, td_made *made)
 {
     char text[TD_DEVICE_TEXT];
     PyObject *why = reason(), *none = PyUnicode_FromString("");
     if (!none) return Py_XDECREF(why), -1;
+    if (refused_anywhere(f, why, made)) {
+        PyErr_SetObject(PyExc_NotImplementedError, why);
+        Py_DECREF(why);
+        Py_DECREF(none);
+        return -1;
+    }
     PyErr_Format(PyExc_NotImplementedError,
                  "\"%s\" is not implemented for device '%s'%s%S%s; move the tensor with .cpu() "
                  "before the call%s",
@@ -333,7 +356,7 @@ static int run(td_frame *f, td_device device, td_made *made)
     int status = run_here(f, device, made);
     if (status > 0) status = run_library(f, device, made);
     if (status <= 0) return status;
-    if (!falls_back(device)) return refuse(f, device);
+    if (!falls_back(device)) return refuse(f, device, made);
     PyErr_Clear();
     return run_on_copies(f, device, made);
 }

@@ -61,7 +61,9 @@ typedef enum td_kind { TD_KIND_POINTWISE, TD_KIND_C, TD_KIND_PYTHON, TD_KIND_COM
     X(SLICES, 8192)     /* each of the views it gives may be written, which those of split and     \
                            unbind may not */                                                       \
     X(DETACHES, 16384)  /* its result counts writes with its argument, and is no view of it */     \
-    X(ROUNDS_NUMBERS, 32768) /* of td_op */
+    X(ROUNDS_NUMBERS, 32768) /* of td_op */                                                        \
+    X(HOST_INDICES, 65536)   /* tensors of its lists may lie on the cpu, wherever the first        \
+                                argument is */
 #define TD_ROW_FLAG(name, bit) TD_F_##name = bit,
 enum { TD_ROW_FLAGS(TD_ROW_FLAG) };
 #undef TD_ROW_FLAG
@@ -101,7 +103,7 @@ typedef struct td_schema {
     uint8_t nparams, npositional, nreturns, kind;
     uint8_t list_result;  /* Tensor[] */
     uint8_t other_result; /* the result is no tensor (bool, int, ...) */
-    uint16_t flags;
+    uint32_t flags;
     uint8_t autocast; /* TD_CAST_* on the cpu, and four bits above on CUDA devices */
     uint8_t names;    /* TD_NAMES_* */
     /* found or registered later; zero in the generated rows */

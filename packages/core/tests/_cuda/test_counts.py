@@ -23,6 +23,17 @@ for dtype in (taeda.float32, taeda.float64, taeda.float16, taeda.bfloat16):
     same(lambda t: taeda.histc(t, 5, -1, 1), taeda.tensor([nan, inf, -inf, 1, -1]).to(dtype))
     same(lambda t: taeda.histc(t, 5), t[:0])
     same(lambda t: taeda.histc(t, 4), taeda.full((3,), 2.0).to(dtype))
+    for values in ([3.0], [1e38, -3e38], [-3e38], [1e-45, 7.0], [1.0, inf], [inf, -inf], [1e300, 1.0]):
+        t = taeda.tensor(values).to(dtype)
+        for low, high in ((0, 0), (1, 1), (-3e38, 3e38), (0, 1e-45), (-1e308, 1.7e308), (0, 255)):
+            for bins in (1, 7, 100):
+                try:
+                    taeda.histc(t, bins, low, high)
+                except RuntimeError:
+                    refused(RuntimeError, "is not finite", lambda t: taeda.histc(t, bins, low, high), t)
+                else:
+                    with taeda.device("cuda:0"):
+                        same(lambda t: taeda.histc(t, bins, low, high), t)
 points, weight = taeda.randn(200, 2), taeda.rand(200)
 edges = taeda.tensor([-2.0, -1, 0, 0, 0.5, 2]), taeda.tensor([-1.0, 1])
 points[:6, 0] = edges[0]

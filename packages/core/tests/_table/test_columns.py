@@ -149,6 +149,7 @@ FLAGS = {
     "ANY_DEVICE": lambda row: row.any_device,
     "SLICES": lambda row: "slices" in row.tags,
     "DETACHES": lambda row: "detaches" in row.tags,
+    "HOST_INDICES": lambda row: "host_indices" in row.tags,
     "ROUNDS_NUMBERS": lambda row: row.rounds_numbers,
 }
 

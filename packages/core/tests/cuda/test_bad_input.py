@@ -62,6 +62,45 @@ assert (x * taeda.tensor(2.0)).tolist() == [2, 2, 2], "a number goes with any de
     )
 
 
+def test_what_no_device_takes_is_refused_in_the_processors_words():
+    standin.run(
+        START
+        + """
+import warnings
+warnings.simplefilter("ignore")
+F, inf = taeda.nn.functional, float("inf")
+CALLS = [lambda x, n=name: getattr(taeda, n)(x) for name in (
+    "floor erf lgamma bitwise_not signbit frac relu sort unique bincount median nanmedian amax argmin cov "
+    "logical_not isposinf deg2rad i0 aminmax selu").split()]
+CALLS += [lambda x, n=name: getattr(taeda, n)(x, x) for name in (
+    "maximum fmin fmod gcd hypot nextafter copysign atan2 xlogy bitwise_and logaddexp heaviside le").split()]
+CALLS += [lambda x, n=name: getattr(x, n)(0) for name in (
+    "softmax log_softmax cummax logcumsumexp mode kthvalue quantile nansum logsumexp").split()]
+CALLS += [lambda x, n=name: getattr(F, n)(x) for name in (
+    "gelu silu elu softplus hardtanh leaky_relu logsigmoid dropout").split()]
+CALLS += [lambda x: F.mse_loss(x, x), lambda x: F.layer_norm(x, x.shape), lambda x: x.histc(3),
+          lambda x: taeda.bucketize(x, x), lambda x: F.huber_loss(x, x), lambda x: x.clone().erf_(),
+          lambda x: taeda.floor(x, out=taeda.empty_like(x)),
+          lambda x: F.interpolate(x.view(1, 1, 4), 8, mode="linear")]
+seen = 0
+for name in "bool uint8 int64 uint16 float16 float32 complex32 complex64".split():
+    dtype = getattr(taeda, name)
+    x = taeda.tensor([1, 0, 1, 1]).to(dtype)
+    for k, call in enumerate(CALLS):
+        words = []
+        for device in ("cpu", "cuda"):
+            try:
+                call(x.to(device))
+            except (NotImplementedError, RuntimeError, TypeError) as error:
+                words.append((type(error), str(error)))
+        assert len(words) in (0, 2) and words[:1] == words[1:], (k, dtype, words)
+        seen += len(words) // 2
+assert seen > 150, seen
+""",
+        TAEDA_CUDA_FALLBACK="",
+    )
+
+
 def test_a_forked_child_is_told_what_to_do():
     standin.run(
         START

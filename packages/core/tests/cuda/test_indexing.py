@@ -76,6 +76,60 @@ def test_indexing_has_the_processors_bits_and_words(late):
     standin.run(PROGRAM, TAEDA_NULL_LATE=str(int(late)))
 
 
+NEAR = """
+import itertools
+import taeda
+taeda.manual_seed(0)
+x = taeda.arange(60.0).reshape(4, 3, 5)
+rows, mask = taeda.tensor([0, -1, 2]), taeda.tensor([True, False, True, True])
+KEYS = [(rows,), (rows.int(),), (mask,), (x > 20,), (x[:, :, 0] > 20,), (taeda.tensor(True),), (mask.byte(),)]
+KEYS += [(slice(None), rows), (rows, rows), (mask, rows), (rows[:, None], slice(1, 3), rows), (None, rows)]
+KEYS += [(..., rows), (1, rows), (rows, None, rows), (rows[:0],), (mask & ~mask,)]
+def spread(key):
+    tensors = [k for k, item in enumerate(key) if isinstance(item, taeda.Tensor)]
+    for there in itertools.product((False, True), repeat=len(tensors)):
+        which = dict(zip(tensors, there, strict=True))
+        yield tuple(item.cuda() if which.get(k) else item for k, item in enumerate(key))
+def gradient(t, key):
+    t = t.clone().requires_grad_()
+    (t[key] * 3).sum().backward()
+    return t.grad
+def written(t, key, value):
+    t = t.clone()
+    t[key] = value
+    return t
+for key in KEYS:
+    for mixed in spread(key):
+        assert taeda.equal(x.cuda()[mixed].cpu(), x[key]), mixed
+        assert taeda.equal(gradient(x.cuda(), mixed).cpu(), gradient(x, key)), mixed
+        for value in (7, taeda.tensor(7.0), taeda.tensor([7.0]), taeda.tensor([[7.0]])):
+            wanted = written(x, key, value)
+            for v in (value, value.cuda() if isinstance(value, taeda.Tensor) else value):
+                assert taeda.equal(written(x.cuda(), mixed, v).cpu(), wanted), (mixed, value)
+        for add in (False, True):
+            if all(isinstance(item, taeda.Tensor) for item in key):
+                made = x.cuda().index_put(mixed, taeda.tensor(2.0), add)
+                assert taeda.equal(made.cpu(), x.index_put(key, taeda.tensor(2.0), add)), mixed
+        assert x.to("meta")[key].shape == x[key].shape
+def refused(call, *words):
+    try:
+        call()
+    except RuntimeError as error:
+        assert all(word in str(error) for word in words), error
+    else:
+        raise AssertionError(words)
+refused(lambda: x[rows.cuda()], "index", "cpu and cuda:0")
+refused(lambda: x.cuda()[rows.to("cuda:1")], "index", "cuda:0 and cuda:1")
+refused(lambda: x.cuda().index_put_((rows,), taeda.ones(2).to("cuda:1")), "cuda:0 and cuda:1")
+refused(lambda: written(x.cuda(), rows, taeda.ones(5)), "index_put_", "cpu and cuda:0")
+refused(lambda: x.cuda().index_select(0, rows), "cpu and cuda:0")
+"""
+
+
+def test_indices_may_lie_on_the_cpu():
+    standin.run(NEAR, TAEDA_NULL_LATE="1", TAEDA_CUDA_FALLBACK="")
+
+
 FAULTS = (
     standin.COUNTS
     + """

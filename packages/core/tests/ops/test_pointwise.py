@@ -786,3 +786,29 @@ def test_unsigned_integers_are_whole_and_not_negative(name, dtype):
     found = getattr(taeda, name)(x)
     assert found.tolist() == ([False] * 3 if name == "signbit" else [0, 1, top])
     assert found.dtype is (taeda.bool if name == "signbit" else dtype)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "strides", "kept"),
+    [
+        ((4, 1), (1, 4), (1, 4)),
+        ((1, 4), (1, 1), (1, 1)),
+        ((1, 1, 3), (1, 1, 1), (1, 1, 1)),
+        ((2, 1, 3), (3, 1, 1), (3, 1, 1)),
+        ((1, 3, 1), (1, 1, 9), (1, 1, 3)),
+        ((2, 1, 3), (3, 7, 1), (3, 6, 1)),
+        ((1,), (5,), (1,)),
+    ],
+)
+def test_a_number_keeps_the_order_of_dimensions_of_size_one(sizes, strides, kept):
+    x = taeda.zeros(64).as_strided(sizes, strides)
+    beside = [
+        x / 2,
+        x <= float("inf"),
+        x.double() * 3,
+        x.half() + taeda.tensor(2, dtype=taeda.int16),
+        1 - x,
+    ]
+    assert {made.stride() for made in beside} == {kept}
+    new = [x + x, x.exp(), x == x, taeda.where(x > 0, x, x)]
+    assert {made.stride() for made in new} == {taeda.empty(sizes).stride()}

@@ -105,11 +105,11 @@ static td_status prepare(prepared *p, const td_tensor *self, int64_t n, td_tenso
     return status;
 }
 
-/* One mask of self's whole shape: no list of places is needed. */
+/* One mask of self's whole shape, where self is: no list of places is needed. */
 static const td_tensor *whole_mask(const td_tensor *self, int64_t n, td_tensor *const *indices)
 {
     if (n != 1 || !indices[0] || indices[0]->dtype != TD_BOOL || !indices[0]->ndim ||
-        td_is_meta(self))
+        td_is_meta(self) || indices[0]->device != self->device)
         return NULL;
     return td_same_shape(self, indices[0]) ? indices[0] : NULL;
 }

@@ -52,11 +52,15 @@ typedef union element { /* one element of any dtype */
 
 static bool is_number(const td_tensor *t) { return t->ndim == 0; }
 
-static inline bool row_major(const td_tensor *t)
+/* `odd`: a dimension of size 1 has another stride than a new tensor would give it. */
+static inline bool row_major(const td_tensor *t, bool *odd)
 {
     int64_t step = 1;
     for (int d = t->ndim - 1; d >= 0; d--) {
-        if (t->strides[d] != step && t->sizes[d] != 1) return false;
+        if (t->strides[d] != step) {
+            if (t->sizes[d] != 1) return false;
+            *odd = true;
+        }
         step *= t->sizes[d];
     }
     return true;
@@ -71,20 +75,25 @@ static inline bool same_sizes(const td_tensor *a, const td_tensor *b)
 }
 
 /* The operand whose shape and row-major layout all others share, or NULL. `turns`: some of them are
- * bools that only work that waits can read as they are. */
+ * bools that only work that waits can read as they are. Beside a number, odd strides are those of
+ * the result, too. */
 static const td_tensor *flat_model(const td_pointwise *p, bool *turns)
 {
     const td_tensor *model = NULL;
+    bool odd = false, numbers = false;
     for (int k = 0; k < p->in.n; k++) {
         const td_tensor *t = p->in.t[k];
-        if (is_number(t)) continue;
+        if (is_number(t)) {
+            numbers = true;
+            continue;
+        }
         if (td_waits && td_wait_turns(p, k)) *turns = true;
         else if (t->dtype != p->compute && !(p->keep >> k & 1)) return NULL;
-        if (!row_major(t)) return NULL;
+        if (!row_major(t, &odd)) return NULL;
         if (!model) model = t;
         else if (!same_sizes(model, t) || t->device != model->device) return NULL;
     }
-    return model;
+    return odd && numbers ? NULL : model;
 }
 
 /* Where a single number of the host lies in the dtype to compute in: itself, or converted on the
@@ -113,7 +122,8 @@ static char *number_data(const td_pointwise *p, int k, element *place)
 static bool flat_target(const td_pointwise *p, const td_tensor *out, const td_tensor *model)
 {
     if (out->dtype != p->result || out->flags & (TD_FLAG_CONJ | TD_FLAG_NEG)) return false;
-    if (!row_major(out) || !same_sizes(out, model)) return false;
+    bool odd;
+    if (!row_major(out, &odd) || !same_sizes(out, model)) return false;
     for (int k = 0; k < p->in.n; k++) {
         const td_tensor *t = p->in.t[k];
         bool same = t->dtype == out->dtype && !is_number(t) && td_data(t) == td_data(out);

@@ -17,7 +17,7 @@ from typing import Any
 from taeda import Tensor
 from taeda._native import core as _core
 
-__all__ = ["ROWS", "find"]
+__all__ = ["ROWS", "asked_on_meta", "find"]
 
 FAMILIES = ("fft", "linalg")
 COMPOSED = ("bags", "bits", "counts", "ldl")  # by other rows, or on the host
@@ -57,6 +57,18 @@ def _compose(row: Callable[..., Any], text: str, arguments: tuple[Any, ...]) -> 
     """By other rows, after what the row refuses is refused."""
     _core.call_backend(text, tuple(map(_on_meta, arguments)))
     return row(*arguments)
+
+
+def asked_on_meta(text: str) -> Callable[..., Any]:
+    """A function that raises what the row with this schema says to such tensors without a device;
+    NotImplementedError without words if it takes them.
+    """
+
+    def ask(*arguments: Any) -> Any:
+        _core.call_backend(text, tuple(map(_on_meta, arguments)))
+        raise NotImplementedError
+
+    return ask
 
 
 def _on_meta(argument: Any) -> Any:

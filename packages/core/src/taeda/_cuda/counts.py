@@ -14,6 +14,11 @@ def _computed(x: Tensor) -> Tensor:
     return x if x.dtype == taeda.float64 else x.float()
 
 
+def _number(value: float, like: Tensor) -> Tensor:
+    """On the cpu, whatever the default device is: it goes with any device."""
+    return taeda.tensor(float(value), dtype=like.dtype, device="cpu")
+
+
 def _range(x: Tensor, low: float, high: float) -> tuple[float, float]:
     """Waits for the device where the range is that of the values."""
     if low == high and x.numel():
@@ -24,16 +29,18 @@ def _range(x: Tensor, low: float, high: float) -> tuple[float, float]:
         raise RuntimeError(f"histc: range of [{low:g}, {high:g}] is not finite")
     if low > high:
         raise RuntimeError(f"histc: max must be larger than min, got {high:g} and {low:g}")
-    return tuple(taeda.tensor([low, high], dtype=x.dtype).tolist())
+    return tuple(_number(bound, x).item() for bound in (low, high))
 
 
 def histc(self: Tensor, bins: int, low: float, high: float) -> Tensor:
     """An element's bin is its place in the range, times the bins, in the element's own arithmetic."""
     x = _computed(self.flatten())
-    first, last = (taeda.tensor(v, dtype=x.dtype) for v in _range(x, float(low), float(high)))
+    first, last = (_number(v, x) for v in _range(x, float(low), float(high)))
     inside = (x >= first) & (x <= last)
-    place = taeda.where(inside, (x - first) * float(bins) / (last - first).item(), 0.0)
-    k = place.clamp(max=bins - 1).long()
+    every = _number(bins, x)
+    place = taeda.where(inside, (x - first) * every / (last - first), 0.0)
+    # a range so wide that the place is no number: the last bin, as on the processor
+    k = taeda.where(place < every, place, every - 1).long().clamp(max=bins - 1)
     counts = taeda.bincount(taeda.where(inside, k, bins), minlength=bins + 1)
     return counts[:bins].to(self.dtype)
 

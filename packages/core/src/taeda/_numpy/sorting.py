@@ -18,9 +18,9 @@ PART = 1 << 22  # elements that are compared at a time
 
 def _unique2(self: Tensor, sorted: bool, return_inverse: bool, return_counts: bool) -> Unique:
     """Always in ascending order."""
+    _check_order(self)
     _check_values(self)
     flat = self.reshape(-1)
-    _check_order(self)
     ordered, order = taeda.sort(flat)
     values, inverse, counts = _collect(ordered, _begins(ordered), return_inverse, return_counts)
     if return_inverse:
@@ -47,8 +47,8 @@ def unique_dim(
     """Slices are compared element by element; they come out in lexicographic order."""
     if self.dim() == 0:
         raise IndexError(f"unique: dim {dim} was given, but the tensor has no dimensions")
-    _check_values(self)
     _check_order(self)
+    _check_values(self)
     _check_slices(self, dim)
     rows = _rows(self, dim)
     order = _order(rows)

@@ -28,7 +28,7 @@ MEMORY_FORMATS = {
 TAGS = {"factory": "TD_F_FACTORY", "keep_conj": "TD_F_KEEP_CONJ",
         "mixes_devices": "TD_F_MIXES_DEVICES", "takes_numbers": "TD_F_TAKES_NUMBERS",
         "casts_out": "TD_F_CASTS_OUT", "apart": "TD_F_APART", "slices": "TD_F_SLICES",
-        "detaches": "TD_F_DETACHES"}  # fmt: skip
+        "detaches": "TD_F_DETACHES", "host_indices": "TD_F_HOST_INDICES"}  # fmt: skip
 
 
 _read: list[bool] = []  # not empty once all families are in the table

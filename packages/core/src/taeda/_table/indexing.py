@@ -12,6 +12,7 @@ op(
     "index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",
     c="index",
     device="any",
+    tags="host_indices",
     variants="function",
     reads_value="sometimes",
     doc="Elements at integer or boolean tensors, one for each dimension or None.",
@@ -20,6 +21,7 @@ op(
     "index_put_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor(a!)",
     c="index_put_",
     device="any",
+    tags="host_indices",
     reads_value="sometimes",
     doc="Write at the places that `index` reads; duplicates add up if accumulate.",
 )
@@ -27,6 +29,7 @@ op(
     "index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
     c="index_put",
     device="any",
+    tags="host_indices",
     reads_value="sometimes",
     doc="A copy with values written at the places that `index` reads.",
 )

@@ -79,6 +79,8 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
         value = taeda.as_tensor(value, dtype=dtype)
     elif value.dtype is not self.dtype and (value.dim() == 0 or _fills(value, indices)):
         value = value.to(dtype)
+    if value.numel() == 1 and value.device != self.device:  # a number goes with any device
+        value = value.reshape(())
     taeda.index_put_(view, indices, _shrink(value, view, indices))
 
 
