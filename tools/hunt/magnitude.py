@@ -1,7 +1,8 @@
 """Rows of the op table with numbers of any size: `python tools/hunt/magnitude.py --rows cdist,norm`.
 
 `testing/properties/magnitude.py` and `kinks.py` say what is asked. Sums of thousands of equal terms are the
-property `saturation` of `every_row.py`. With `--torch`, where torch is installed, a fault counts only where
+property `saturation` of `every_row.py`. `--seeds 1-20` draws sizes, scales,
+places and layouts. With `--torch`, where torch is installed, a fault counts only where
 the same call of torch's is within half of ours: what both do is a property of the formula. Prints what
 does not hold; the exit status is 1 if anything is printed.
 """
@@ -9,6 +10,7 @@ does not hold; the exit status is 1 if anything is printed.
 from __future__ import annotations
 
 import argparse
+import random
 import sys
 import warnings
 from collections.abc import Iterator
@@ -29,15 +31,24 @@ def share(rows: list[Row], part: str) -> list[Row]:
     return rows[int(number) :: int(of)]
 
 
-def faults(rows: list[Row], dtypes: list[str], *, torch: bool = False) -> Iterator[str]:
+def sizes(seed: int) -> dict[str, int]:
+    """Of the tensors: those of the samples for seed 0, others are drawn."""
+    draw = random.Random(seed)
+    drawn = {"n": draw.randint(1, 33), "m": draw.randint(1, 12), "k": draw.randint(1, 7)}
+    return drawn if seed else {}
+
+
+def faults(
+    rows: list[Row], dtypes: list[str], *, torch: bool = False, seed: int = 0
+) -> Iterator[str]:
     """What does not hold of these rows, in these dtypes and, for `float64`, at kinks."""
     for row in rows:
         if "float64" in dtypes and fits(row, "float64"):
-            yield from (f"kinks: {fault}" for fault in kinks.faults(row))
+            yield from (f"kinks: {fault}" for fault in kinks.faults(row, seed=seed))
         for dtype in dtypes:
             if dtype == "float64" or not fits(row, dtype):
                 continue
-            for case in magnitude.cases(row, dtype):
+            for case in magnitude.cases(row, dtype, seed=seed, **sizes(seed)):
                 said = magnitude.compared(case)
                 if said and not (torch and _is_torchs(case)):
                     yield f"{case.sample}, {case.kind} {case.said}: {said}"
@@ -104,17 +115,20 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
     parser.add_argument("--rows", default="", help="beginnings of names, with commas")
     parser.add_argument("--part", default="0/1", help="0/8: the first of eight parts")
+    parser.add_argument("--seeds", default="0", help="the first and the last; 0 is the table")
     parser.add_argument("--dtypes", nargs="*", default=["float64", *magnitude.DTYPES])
     parser.add_argument("--torch", action="store_true", help="leave out what torch does as well")
     options: Any = parser.parse_args(arguments)
+    first, _, last = options.seeds.partition("-")
     beginnings = tuple(options.rows.split(","))
     rows = share([row for name, row in ROWS.items() if name.startswith(beginnings)], options.part)
     bad = 0
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for fault in faults(rows, options.dtypes, torch=options.torch):
-            print(fault, flush=True)
-            bad += 1
+        for seed in range(int(first), int(last or first) + 1):
+            for fault in faults(rows, options.dtypes, torch=options.torch, seed=seed):
+                print(f"seed {seed}: {fault}", flush=True)
+                bad += 1
     print(f"{len(rows)} rows in {', '.join(options.dtypes)}: {bad} faults")
     return 1 if bad else 0
 

@@ -93,6 +93,6 @@ def test_a_slope_that_no_number_nearby_has_is_seen():
 
 
 def test_every_reason_is_of_a_row():
-    assert set(magnitude.APART) <= set(ROWS)
+    assert set(magnitude.APART) | set(magnitude.DRAWN_APART) <= set(ROWS)
     assert set(kinks.APART) <= set(ROWS)
     assert all(reason for _, reason in magnitude.APART.values())

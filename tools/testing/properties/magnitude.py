@@ -5,6 +5,9 @@ call gives what it gives for the same inputs in float64.
     numbers  in 16 bits: arguments that are plain numbers become 70000 and 1e-9
     odd      one element is NaN, infinite or -9999: elements that do not see it keep their digits
 
+Seed 0 takes these from a table. Another seed draws them: a scale for each tensor of its own, any numbers
+that are far from 1, the place of the odd element, and how the tensors lie in memory.
+
 How far rounding may carry is measured, as `few_digits` does: the call in float64 is made again with
 every input moved by one unit of the short dtype. What fits the type may not become infinite or NaN
 on the way. Values beyond the type, and below its normal numbers, are not compared.
@@ -13,6 +16,8 @@ on the way. Values beyond the type, and below its normal numbers, are not compar
 from __future__ import annotations
 
 import itertools
+import math
+import random
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -78,7 +83,9 @@ APART: dict[str, tuple[tuple[str, ...], str]] = {
          "std_mean.dim", "std_mean.correction"),
         (("scaled",), "the gradient divides by the result, which may be below the normal numbers of float16"),
     ),
-    "tanh": (("scaled",), "the gradient is made of the result, which is rounded beside 1"),
+    **dict.fromkeys(
+        ("tanh", "sigmoid"), (("scaled",), "the gradient is made of the result, which is rounded beside 1")
+    ),
     "matrix_exp.linalg": (("odd",), "powers of the odd number are beyond the type, though the result is not"),
     "histogram.bin_ct": (("scaled",), "edges are rounded to the dtype, and numbers fall beside them"),
     "histogram.bins_tensor": (("scaled",), "counts are of the dtype, and their sum is beyond it"),
@@ -106,6 +113,18 @@ APART: dict[str, tuple[tuple[str, ...], str]] = {
         ("view.dtype", "view_copy.dtype"), (_ALL, "reads the bits of its elements as another dtype")
     ),
 }  # fmt: skip
+#: the same where scales and places are drawn
+DRAWN_APART: dict[str, tuple[tuple[str, ...], str]] = {
+    **dict.fromkeys(
+        ("_linalg_eigh", "eigh", "_linalg_svd", "svd", "svd.legacy"), (_ALL, "vectors may have either sign")
+    ),
+    "matrix_exp": (("odd",), "powers of the odd number are beyond the type, though the result is not"),
+    "matrix_norm.str_ord": (("scaled",), "the gradient divides by the result, which may be beyond the type"),
+    "_binary_cross_entropy_backward": (("scaled",), "outside of its domain"),
+    "_fused_rms_norm_backward": (("scaled",), "the statistics are of other numbers"),
+    "polygamma": (("scaled",), "a power of the number is beyond the type, though the result is not"),
+    "_softmax": (("scaled",), "the gradient of the largest is what cancellation leaves of the others"),
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -130,16 +149,61 @@ def cases(row: Row, dtype: str, *, seed: int = 0, **sizes: int) -> Iterator[Case
     """All changed calls of a row."""
     if row.random or row.family in ("random", "creation", "optim"):
         return
-    without = APART.get(row.schema.qualified, ((), ""))[0]
+    name = row.schema.qualified
+    without = APART.get(name, ((), ""))[0] + (DRAWN_APART.get(name, ((), ""))[0] if seed else ())
     for sample in samples(row, dtype, seed=seed, **sizes):
         if sample.written() or not any(t.is_floating_point() for t in sample.tensors()):
             continue
+        draw = random.Random(f"{sample} {seed}") if seed else None
+        laid = sample if draw is None else sample.map(lambda t: _laid(t, draw))  # noqa: B023 - called at once
         for kind, made in (("scaled", _scaled), ("numbers", _numbers), ("odd", _odd)):
             if kind not in without:
-                yield from made(sample)
+                yield from made(laid, draw)
 
 
-def _scaled(sample: Sample) -> Iterator[Case]:
+# ---- what another seed draws ----
+
+
+def _laid(t: Tensor, draw: random.Random) -> Tensor:
+    """The same numbers, somehow in memory."""
+    if not t.dim() or draw.random() < 0.4:
+        return t
+    turned = draw.sample(range(t.dim()), t.dim())
+    steps = [draw.choice((1, 1, 2)) for _ in turned]
+    room = taeda.zeros(
+        [t.shape[d] * step for d, step in zip(turned, steps, strict=True)], dtype=t.dtype
+    )
+    view = room[tuple(slice(None, None, step) for step in steps)]
+    view = view.permute([turned.index(d) for d in range(t.dim())])
+    return view.copy_(t)
+
+
+def _drawn_scale(dtype: str, draw: random.Random) -> float:
+    least, most = math.log10(min(_SCALES[dtype])), math.log10(max(_SCALES[dtype]))
+    return float(draw.choice((-1, 1)) * 10 ** draw.uniform(least, most))
+
+
+def _drawn_scales(sample: Sample, draw: random.Random) -> Iterator[Case]:
+    for shared in (True, True, False):
+        scale = _drawn_scale(sample.dtype, draw)
+        given = [scale if shared else _drawn_scale(sample.dtype, draw) for _ in sample.tensors()]
+        order = iter(given)
+
+        def change(t: Tensor, order: Iterator[float] = order) -> Tensor:
+            by = next(order)
+            return t * by if t.is_floating_point() else t
+
+        said = f"{given[0]:g}" if shared else ", ".join(f"{by:g}" for by in given)
+        yield Case("scaled", f"by {said}", sample.map(change))
+
+
+# ---- the kinds ----
+
+
+def _scaled(sample: Sample, draw: random.Random | None) -> Iterator[Case]:
+    if draw is not None:
+        yield from _drawn_scales(sample, draw)
+        return
     for scale in _SCALES[sample.dtype]:
 
         def change(t: Tensor, scale: float = scale) -> Tensor:
@@ -148,7 +212,7 @@ def _scaled(sample: Sample) -> Iterator[Case]:
         yield Case("scaled", f"by {scale:g}", sample.map(change))
 
 
-def _numbers(sample: Sample) -> Iterator[Case]:
+def _numbers(sample: Sample, draw: random.Random | None) -> Iterator[Case]:
     if sample.dtype == "float32":
         return
     for place, argument in enumerate(sample.row.schema.arguments):
@@ -156,7 +220,8 @@ def _numbers(sample: Sample) -> Iterator[Case]:
         given = sample.kwargs.get(argument.name) if named else sample.args[place]
         if argument.base not in ("Scalar", "float") or type(given) not in (int, float):
             continue
-        for number in _NUMBERS:
+        numbers = _NUMBERS if draw is None else [_drawn_scale("float32", draw) for _ in range(2)]
+        for number in numbers:
             if named:
                 made = replace(sample, kwargs={**sample.kwargs, argument.name: number})
             else:
@@ -166,20 +231,21 @@ def _numbers(sample: Sample) -> Iterator[Case]:
             yield Case("numbers", f"{argument.name}={number:g}", made)
 
 
-def _odd(sample: Sample) -> Iterator[Case]:
+def _odd(sample: Sample, draw: random.Random | None) -> Iterator[Case]:
     for place, t in enumerate(sample.tensors()):
         if not t.is_floating_point() or not 1 < t.numel() <= 1 << 16:
             continue
-        for odd in _ODD:
+        for odd in _ODD if draw is None else (*_ODD, -math.inf, 9999.0):
+            at = t.numel() // 2 if draw is None else draw.randrange(t.numel())
             count = itertools.count()
 
             def change(
-                t: Tensor, place: int = place, odd: float = odd, count: Any = count
+                t: Tensor, place: int = place, odd: float = odd, at: int = at, count: Any = count
             ) -> Tensor:
                 if next(count) != place:
                     return t
-                made = t.clone(memory_format=taeda.contiguous_format)
-                made.view(-1)[t.numel() // 2] = odd
+                made = t.clone()
+                made[tuple(int(k) for k in np.unravel_index(at, t.shape))] = odd
                 return made
 
             yield Case("odd", f"{odd:g} in tensor {place}", sample.map(change), sample)
@@ -192,7 +258,8 @@ def compared(case: Case, short: Callable[[Sample, tuple[int, ...]], Outcome] | N
         try:
             wanted = outcome(sample.map(_wide), chosen)
             if case.plain:
-                moved = [outcome(case.plain.map(_wide), chosen)]
+                units = (0.0, EPSILON[sample.dtype])
+                moved = [outcome(case.plain.map(_moved(unit, 1)), chosen) for unit in units]
             else:
                 moved = [
                     outcome(sample.map(_moved(EPSILON[sample.dtype], n)), chosen) for n in (1, 2, 3)
@@ -255,11 +322,14 @@ def _apart(ours: Any, theirs: Any, others: list[Any], sample: Sample) -> str:
     if not _comparable(theirs, ours, others):
         return ""
     unit, (least, most) = EPSILON[sample.dtype], _RANGE[sample.dtype]
+    each = sample.row.family in _EACH
     with np.errstate(all="ignore"):
         kept = np.abs(theirs) < most / 4
         for other in others:
             kept &= np.abs(other) < most / 4
-        each = sample.row.family in _EACH
+        terms = max(t.numel() for t in sample.tensors())
+        if not each:  # a mean is a sum first
+            kept &= np.abs(theirs) * terms < most / 4
         # what is beyond the type in one place was formed of terms that are
         if not kept.any() or not (each or kept.all()):
             return ""
@@ -267,7 +337,8 @@ def _apart(ours: Any, theirs: Any, others: list[Any], sample: Sample) -> str:
         size = np.abs(theirs)
         if not each:
             shift, size = shift[kept].max(initial=0), size[kept].max(initial=0)
-        allowed = _UNITS[sample.dtype] * unit * size + _MOVED * shift + 4 * least
+        below = 4 if each else max(4, terms)  # of terms that are
+        allowed = _UNITS[sample.dtype] * unit * size + _MOVED * shift + below * least
         allowed = np.broadcast_to(allowed, theirs.shape)
         off = np.abs(ours - theirs)
         bad = kept & ~(off <= allowed)
@@ -284,13 +355,16 @@ def _locally(ours: Any, theirs: Any, others: list[Any], sample: Sample) -> str:
     """Of an odd number: what is no number stays where it belongs, and the rest keeps its digits."""
     if not _comparable(theirs, ours, others):
         return ""
-    (plain,), unit, (least, most) = others, EPSILON[sample.dtype], _RANGE[sample.dtype]
+    (plain, near), unit, (least, most) = others, EPSILON[sample.dtype], _RANGE[sample.dtype]
     with np.errstate(all="ignore"):
         strange = np.isnan(ours) & ~np.isnan(theirs) & (np.abs(theirs) < most / 4)
         blind = (plain == theirs) & (np.abs(plain) < most / 4)  # they do not see it
         size = np.abs(plain)[np.isfinite(plain)].max(initial=0)
+        shift = np.abs(near - plain)
+        shift = shift[np.isfinite(shift)].max(initial=0)
         off = np.abs(ours - theirs)
-        bad = strange | (blind & ~(off <= 2 * _UNITS[sample.dtype] * unit * size + 4 * least))
+        allowed = 2 * _UNITS[sample.dtype] * unit * size + _MOVED * shift + 4 * least
+        bad = strange | (blind & ~(off <= allowed))
     if not bad.any():
         return ""
     at = np.unravel_index(np.argmax(bad), bad.shape)

@@ -152,3 +152,21 @@ def test_distances_keep_a_nan(p):
 def test_refusals_of_row_distances(call, error, message):
     with pytest.raises(error, match=re.escape(message)):
         call()
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "bfloat16"])
+@pytest.mark.parametrize("odd", [9999.0, -9999.0, 6e4, 1e30, float("nan"), float("inf")])
+@pytest.mark.parametrize("row", [0, 1, 13, 29])
+def test_a_row_of_other_numbers_changes_no_other_distance(row, odd, dtype):
+    if dtype == "float16" and odd == 1e30:
+        odd = 65504.0
+    x, y = taeda.randn(30, 5), taeda.randn(30, 5)
+    y[row, 2] = odd
+    x, y = x.to(getattr(taeda, dtype)), y.to(getattr(taeda, dtype))
+    rest = [k for k in range(30) if k != row]
+    for a, b, kept in ((x, y, lambda d: d[:, rest]), (y, x, lambda d: d[rest])):
+        found = kept(taeda.cdist(a, b, compute_mode="use_mm_for_euclid_dist"))
+        mode = "donot_use_mm_for_euclid_dist"
+        wanted = kept(taeda.cdist(a.double(), b.double(), compute_mode=mode))
+        digits = {"float64": 1e-6, "float32": 1e-5, "float16": 2e-3, "bfloat16": 1e-2}[dtype]
+        taeda.testing.assert_close(found.double(), wanted, rtol=digits, atol=digits)

@@ -30,9 +30,10 @@ __all__ = ["Level", "deriving", "left_inference"]
 def deriving(recorded: bool) -> Iterator[None]:
     """Derivatives are computed, whatever the caller has switched off: a derivative of a transform is a
     value like others. `inference_mode` is left, and what was made in it, now or before, is saved as a copy;
-    tangents are no longer hidden, as they are in `Function.forward`. `recorded`: are operations recorded?
+    tangents are no longer hidden, as they are in `Function.forward`; in a checkpoint all is kept. `recorded`:
+    are operations recorded?
     """
-    with _core.Switches(grad=recorded, inference=False, show=DUAL):
+    with _core.Switches(grad=recorded, inference=False, show=DUAL), kept():
         copied = _core._set_copies_inference(True)
         try:
             yield
@@ -67,14 +68,11 @@ class Level:
     def __enter__(self) -> Level:
         self._mode = deriving(True)
         self._mode.__enter__()
-        self._kept = kept()
-        self._kept.__enter__()
         self.at_work += 1
         return self
 
     def __exit__(self, *unused: object) -> None:
         self.at_work -= 1
-        self._kept.__exit__(None, None, None)
         self._mode.__exit__(None, None, None)
 
     def enter(self, tree: Any) -> Any:

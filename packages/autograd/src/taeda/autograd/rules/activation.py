@@ -155,13 +155,18 @@ def _gelu(grad: Tensor, self: Tensor, approximate: str) -> Tensor:
     return _nn.gelu_backward(grad, self, approximate=approximate)
 
 
+def sigmoid_slope(x: Tensor) -> Tensor:
+    """s·(1 - s) with all its digits where s is rounded beside 1."""
+    return x.sigmoid() * (-x).sigmoid()
+
+
 def _gelu_second(grad: Tensor, grad_output: Tensor, self: Tensor, approximate: str) -> Tensor:
     x, weight = self.clamp(-40, 40), grad * grad_output  # beyond, all is 0
     if approximate == "none":
         return weight * (2 - x * x) * (x * x * -0.5).exp() / math.sqrt(2 * math.pi)
     s = (_GELU_A * (x + _GELU_B * x**3)).sigmoid()
     inner = _GELU_A * (1 + 3 * _GELU_B * x * x)
-    slope = s * (1 - s)
+    slope = sigmoid_slope(_GELU_A * (x + _GELU_B * x**3))
     bend = slope * (1 - 2 * s) * inner * inner + slope * (6 * _GELU_A * _GELU_B) * x
     return weight * (2 * slope * inner + x * bend)
 
@@ -176,12 +181,12 @@ def _silu(grad: Tensor, self: Tensor) -> Tensor:
     if not self.is_complex():
         return _nn.silu_backward(grad, self)
     s = self.sigmoid()
-    return grad * (s * (1 + self * (1 - s))).conj()
+    return grad * (s * (1 + self * (-self).sigmoid())).conj()
 
 
 def _silu_second(grad: Tensor, grad_output: Tensor, self: Tensor) -> Tensor:
     s = self.sigmoid()
-    return grad * grad_output * s * (1 - s) * (2 + self * (1 - 2 * s))
+    return grad * grad_output * sigmoid_slope(self) * (2 + self * (1 - 2 * s))
 
 
 def _mish(grad: Tensor, self: Tensor) -> Tensor:
@@ -189,9 +194,10 @@ def _mish(grad: Tensor, self: Tensor) -> Tensor:
 
 
 def _mish_second(grad: Tensor, grad_output: Tensor, self: Tensor) -> Tensor:
-    t, s = _nn.softplus(self).tanh(), self.sigmoid()
-    first = (1 - t * t) * s
-    second = first * (1 - s) - 2 * t * first * s
+    plus, s = _nn.softplus(self), self.sigmoid()
+    t = plus.tanh()
+    first = 4 * sigmoid_slope(2 * plus) * s  # 1 - t² with all its digits
+    second = first * (-self).sigmoid() - 2 * t * first * s
     return grad * grad_output * (2 * first + self * second)
 
 
@@ -208,8 +214,7 @@ def _log_sigmoid(grad: Tensor, self: Tensor) -> Tensor:
 
 
 def _log_sigmoid_second(grad: Tensor, grad_output: Tensor, self: Tensor) -> Tensor:
-    s = self.sigmoid()
-    return -grad * grad_output * s * (1 - s)
+    return -grad * grad_output * sigmoid_slope(self)
 
 
 def _softplus(grad: Tensor, self: Tensor, beta: Any, threshold: Any) -> Tensor:
@@ -219,8 +224,7 @@ def _softplus(grad: Tensor, self: Tensor, beta: Any, threshold: Any) -> Tensor:
 def _softplus_second(
     grad: Tensor, grad_output: Tensor, self: Tensor, beta: Any, threshold: Any
 ) -> Tensor:
-    s = (self * beta).sigmoid()
-    slope = grad * grad_output * (beta * s * (1 - s))
+    slope = grad * grad_output * (beta * sigmoid_slope(self * beta))
     return taeda.where(self * beta > threshold, 0.0, slope)
 
 

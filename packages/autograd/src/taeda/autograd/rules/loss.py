@@ -14,6 +14,7 @@ from taeda import Tensor
 from taeda._core_api.operators import nn as _nn
 
 from ._registry import not_differentiable, rule, rule_joint, rule_joint_as_is
+from .activation import sigmoid_slope
 
 NONE, MEAN, SUM = range(3)
 Gradient = Tensor | None
@@ -166,12 +167,11 @@ def _soft_margin_share(self: Tensor, target: Tensor) -> Tensor:
 
 def _soft_margin_mixed(self: Tensor, target: Tensor) -> Tensor:
     share = _soft_margin_share(self, target)
-    return -share + target * self * share * (1 - share)
+    return -share + target * self * sigmoid_slope(-target * self)
 
 
 def _soft_margin_curvature(self: Tensor, target: Tensor) -> Tensor:
-    share = _soft_margin_share(self, target)
-    return target * target * share * (1 - share)
+    return target * target * sigmoid_slope(-target * self)
 
 
 _of_pair(
@@ -201,8 +201,7 @@ _of_pair(
 
 
 def _bce_logits_curvature(self: Tensor, target: Tensor) -> Tensor:
-    share = self.sigmoid()
-    return share * (1 - share)
+    return sigmoid_slope(self)
 
 
 _of_pair(
@@ -232,8 +231,9 @@ def _by_steps(
     losses = -scores.gather(axis, safe.unsqueeze(axis)).squeeze(axis)
     by_weights = losses
     if reduction == MEAN:
-        grad = grad / weights.sum()
-        by_weights = losses - (weights * losses).sum() / weights.sum()
+        total = weights.sum()
+        weights = weights / total
+        by_weights = (losses - (weights * losses).sum()) / total
     by_weights = taeda.where(used, by_weights * grad, 0.0)
     by_losses = (weights * grad).expand(target.shape).unsqueeze(axis)
     return (
@@ -243,7 +243,8 @@ def _by_steps(
 
 
 def _wide(*tensors: Tensor) -> tuple[Tensor, ...]:
-    return tuple(t.float() if t.dtype in (taeda.float16, taeda.bfloat16) else t for t in tensors)
+    """With the digits that a difference of nearly equal losses leaves."""
+    return tuple(t.double() for t in tensors)
 
 
 @rule_joint_as_is("nll_loss_forward", differentiable_results=1)
