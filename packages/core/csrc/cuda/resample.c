@@ -1,6 +1,7 @@
 /* resample.c - resampling as launches of kernels/resample.h. The tables of neighbours are made by
  * the host and sent along. */
 #include "cpu/resample_run.h"
+#include <string.h>
 #include "cuda/program.h"
 #include "cuda/workers.h"
 
@@ -11,46 +12,48 @@ typedef struct resample_call { /* laid out as in kernels/resample.h */
     td_taps rows, columns;
 } resample_call;
 
-/* Tables on the device, in one block. */
-typedef struct tables {
-    char *at;
-    void *block;
-    int64_t bytes;
-} tables;
-
 static int64_t round_up(int64_t bytes) { return (bytes + 15) / 16 * 16; }
 
-static td_status send(void **to, const void *from, int64_t bytes, char **next, td_device device)
+static int64_t place_bytes(const td_taps *t)
 {
-    *to = *next;
-    *next += round_up(bytes);
-    return bytes ? td_cuda_transfer(*to, device, from, TD_CPU, bytes, true) : TD_OK;
+    return t->count * t->out * (int64_t)sizeof *t->place;
 }
-
-static td_status send_taps(td_taps *t, int64_t itemsize, char **next, td_device device)
+static int64_t weight_bytes(const td_taps *t, int64_t itemsize)
 {
-    int64_t n = t->count * t->out;
-    void *place;
-    TD_TRY(send(&place, t->place, n * (int64_t)sizeof *t->place, next, device));
-    t->place = place;
-    return send(&t->weight, t->weight, n * itemsize, next, device);
+    return t->count * t->out * itemsize;
 }
-
 static int64_t bytes_of(const td_taps *t, int64_t itemsize)
 {
-    int64_t n = t->count * t->out;
-    return round_up(n * (int64_t)sizeof *t->place) + round_up(n * itemsize);
+    return round_up(place_bytes(t)) + round_up(weight_bytes(t, itemsize));
 }
 
-static td_status send_all(tables *s, resample_call *c, int64_t itemsize, td_device device)
+static void pack(const td_taps *t, int64_t itemsize, char *at)
 {
-    s->bytes = bytes_of(&c->rows, itemsize) + bytes_of(&c->columns, itemsize);
-    TD_TRY(td_cuda_alloc(&s->at, s->bytes, device, &s->block));
-    char *next = s->at;
-    td_status status = send_taps(&c->rows, itemsize, &next, device);
-    if (status == TD_OK) status = send_taps(&c->columns, itemsize, &next, device);
-    if (status != TD_OK) td_cuda_release(s->block, s->at, s->bytes);
-    return status;
+    if (!t->count) return;
+    memcpy(at, t->place, (size_t)place_bytes(t));
+    memcpy(at + round_up(place_bytes(t)), t->weight, (size_t)weight_bytes(t, itemsize));
+}
+
+static void point(td_taps *t, char *at)
+{
+    t->weight = at + round_up(place_bytes(t));
+    t->place = (int32_t *)(void *)at;
+}
+
+/* All tables in one copy, for which nobody waits. */
+static td_status send_all(td_tensor **sent, resample_call *c, int64_t itemsize, td_device device)
+{
+    int64_t rows = bytes_of(&c->rows, itemsize), bytes = rows + bytes_of(&c->columns, itemsize);
+    td_tensor *tables;
+    TD_TRY(td_tensor_empty(&tables, TD_U8, TD_CPU, 1, &bytes));
+    pack(&c->rows, itemsize, td_data(tables));
+    pack(&c->columns, itemsize, (char *)td_data(tables) + rows);
+    td_status status = td_sent_constant(sent, tables, device);
+    td_tensor_free(tables);
+    TD_TRY(status);
+    point(&c->rows, td_data(*sent));
+    point(&c->columns, (char *)td_data(*sent) + rows);
+    return TD_OK;
 }
 
 /* Numbers of bytes, where they lie: no tables. */
@@ -67,7 +70,7 @@ td_status td_cuda_resample(const void *job, td_device device)
     static const char *names[2][2] = {{"planes", "adjoint"}, {"deep", "undeep"}};
     const td_resample_job *j = job;
     int ordinal = td_device_index(device);
-    tables s;
+    td_tensor *tables;
     resample_call c = {.from = j->from, .to = j->to, .n = j->n, .inner = j->inner};
     td_cuda_work w = {.kind = "resample",
                       .how = "resample_alone",
@@ -78,9 +81,8 @@ td_status td_cuda_resample(const void *job, td_device device)
     if (!j->rows) return round_bytes(j, ordinal);
     c.rows = *j->rows;
     if (j->columns) c.columns = *j->columns;
-    TD_TRY(send_all(&s, &c, j->wide ? 8 : 4, device));
+    TD_TRY(send_all(&tables, &c, j->wide ? 8 : 4, device));
     td_status status = td_cuda_threads(&w, ordinal, c.n, &c);
-    /* the next owner's work comes after, on the same stream */
-    td_cuda_release(s.block, s.at, s.bytes);
+    td_tensor_free(tables); /* the next owner's work comes after, on the same stream */
     return status;
 }

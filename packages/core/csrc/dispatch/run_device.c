@@ -16,6 +16,7 @@
 #include "dispatch/custom.h"
 #include "runtime/streams.h"
 #include "runtime/device.h"
+#include "runtime/work.h"
 #include "runtime/thread_local.h"
 
 td_device td_find_elsewhere(const td_frame *f)
@@ -53,12 +54,25 @@ static td_status move_result(td_tensor **out, td_device device)
     return TD_OK;
 }
 
+/* The same for numbers that the arguments say alone: nothing waits, and a graph may hold it. */
+static td_status send_result(td_tensor **out, td_device device)
+{
+    td_tensor *made = *out, *sent;
+    if (!td_is_contiguous(made)) return move_result(out, device);
+    TD_TRY(td_sent_constant(&sent, made, device));
+    td_tensor_free(made);
+    *out = sent;
+    return TD_OK;
+}
+
 /* of the call that runs below: an implementation has no room for more arguments */
 static TD_THREAD_LOCAL td_device target;
+static TD_THREAD_LOCAL bool drawn; /* its results are random */
 
 static td_status on_host(td_call *call)
 {
     td_device device = target;
+    bool random = drawn;
     uint8_t usual = td_here.default_device;
     for (int k = 0; k < call->nargs; k++)
         if (call->args[k].kind == TD_ARG_DEVICE) call->args[k].i = TD_CPU;
@@ -67,7 +81,7 @@ static td_status on_host(td_call *call)
     td_here.default_device = usual;
     for (int k = 0; k < call->nout && status == TD_OK; k++)
         if (call->out[k] && call->out[k]->device == TD_CPU)
-            status = move_result(&call->out[k], device);
+            status = (random ? move_result : send_result)(&call->out[k], device);
     return status;
 }
 
@@ -315,6 +329,7 @@ static int run_here(td_frame *f, td_device device, td_made *made)
         own = s->op.impl;
     if (!own && s->op.impl && s->flags & TD_F_FACTORY && !has_tensors(f)) {
         target = device;
+        drawn = s->flags & TD_F_RANDOM;
         own = on_host;
     }
     bool python = !own && !s->op.impl && s->flags & TD_F_ANY_DEVICE;

@@ -84,7 +84,7 @@ static td_status places_along(td_tensor **out, const td_tensor *from, const int6
     strides[d] = 1;
     TD_TRY(td_tensor_empty(&line, TD_I64, TD_CPU, 1, &sizes[d]));
     td_border_places_of(line, before, from->sizes[d], border);
-    td_status status = td_sent_to(&there, line, (td_device)from->device);
+    td_status status = td_sent_constant(&there, line, (td_device)from->device);
     td_tensor_free(line);
     if (status != TD_OK) return status;
     status = td_tensor_view(out, there, from->ndim, sizes, strides, there->offset);

@@ -8,7 +8,7 @@
 #define OUT (&call->out[0])
 #define LL(x) ((long long)(x))
 
-static const td_index_rule rule = {"upsample_nearest", TD_INDEX_ERROR, false};
+static const td_index_rule rule = {"upsample_nearest", TD_INDEX_ERROR, false, true};
 
 /* In single precision, as the field does it: which neighbour is nearest depends on the rounding. */
 static int64_t source_of(int64_t i, int64_t in, int64_t out, double scale, bool exact)

@@ -36,3 +36,23 @@ td_status td_sent_to(td_tensor **out, const td_tensor *t, td_device device)
     else td_tensor_free(moved);
     return status;
 }
+
+/* From memory that stays and that the device reads on its own, which the graph hears of. */
+static td_status sent_by_graph(td_tensor **out, const td_tensor *t, td_device device)
+{
+    td_tensor *kept;
+    TD_TRY(td_tensor_empty(&kept, (td_dtype)t->dtype, TD_CPU, t->ndim, t->sizes));
+    td_status status = td_copy(kept, t);
+    if (status == TD_OK) status = td_device_pin(td_device_type(device), kept);
+    if (status == TD_OK) status = td_sent_to(out, kept, device);
+    if (status == TD_OK) td_recorded(td_device_index(device), kept->storage);
+    td_tensor_free(kept);
+    return status;
+}
+
+td_status td_sent_constant(td_tensor **out, const td_tensor *t, td_device device)
+{
+    if (td_recorded && t->device != device && td_device_pins(td_device_type(device)))
+        return sent_by_graph(out, t, device);
+    return td_sent_to(out, t, device);
+}

@@ -46,5 +46,8 @@ td_status td_work_run(td_work work, const void *job, td_device device, const cha
 td_status td_moved_to(td_tensor **out, const td_tensor *t, td_device device);
 /* The same without a wait, of a row-major tensor of the host: the device takes the bytes along. */
 td_status td_sent_to(td_tensor **out, const td_tensor *t, td_device device);
+/* The same of numbers that depend on sizes and options alone, a table or a window: a graph that is
+ * captured keeps them, for each replay would send the same. */
+td_status td_sent_constant(td_tensor **out, const td_tensor *t, td_device device);
 
 #endif

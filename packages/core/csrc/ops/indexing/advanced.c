@@ -7,7 +7,7 @@
 #define SELF TD_TENSOR(0)
 #define OUT (&call->out[0])
 
-static const td_index_rule rule = {"index", TD_INDEX_ERROR, true};
+static const td_index_rule rule = {"index", TD_INDEX_ERROR, true, false};
 
 /* Indices as a plan wants them: one int64 tensor or NULL for each dimension of `self`, all owned.
  */

@@ -59,7 +59,7 @@ static td_status ready_index(td_tensor **out, const char *name, const td_tensor 
                              const td_tensor *self, int64_t dim, bool unchecked)
 {
     int64_t size = size_of(self, dim);
-    const td_index_rule rule = {name, TD_RUNTIME_ERROR, false};
+    const td_index_rule rule = {name, TD_RUNTIME_ERROR, false, false};
     td_tensor *dense;
     /* of any dtype */
     if (index->numel == 0)
@@ -292,11 +292,8 @@ td_status td_op_scatter_reduce(td_call *call)
  * [0, size). */
 static td_status row_index(td_tensor **out, const td_tensor *index, int64_t size, const char *name)
 {
-    const td_index_rule rule = {name, TD_INDEX_ERROR, true};
+    const td_index_rule rule = {name, TD_INDEX_ERROR, true, false};
     td_tensor *dense;
-    if (index->dtype != TD_I64)
-        return td_fail(TD_RUNTIME_ERROR, "%s(): Expected a long tensor for index, but got %s", name,
-                       td_dtypes[index->dtype].name);
     TD_TRY(td_is_meta(index) ? td_contiguous(&dense, index) : td_to_host(&dense, index));
     td_status status =
         td_tensor_empty(out, TD_I64, (td_device)dense->device, index->ndim, index->sizes);
@@ -309,10 +306,56 @@ static td_status row_index(td_tensor **out, const td_tensor *index, int64_t size
     return status;
 }
 
+static td_status check_long(const td_tensor *index, const char *name)
+{
+    if (index->dtype == TD_I64) return TD_OK;
+    return td_fail(TD_RUNTIME_ERROR, "%s(): Expected a long tensor for index, but got %s", name,
+                   td_dtypes[index->dtype].name);
+}
+
+/* On a device the row is indexed by its kernels, which look at the indices: nothing waits. */
+typedef struct row_there {
+    td_tensor *dense, *line;
+    td_index_plan plan;
+} row_there;
+
+static void drop_row(row_there *r)
+{
+    td_index_plan_free(&r->plan);
+    td_tensor_free(r->line);
+    td_tensor_free(r->dense);
+}
+
+static td_status row_on_device(row_there *r, const td_tensor *t, const td_tensor *index,
+                               const char *name)
+{
+    const td_index_rule rule = {name, TD_INDEX_ERROR, true, false};
+    td_tensor *at = NULL;
+    *r = (row_there){0};
+    td_status status = td_contiguous(&r->dense, t);
+    if (status == TD_OK) status = td_view_sizes(&r->line, r->dense, 1, &t->numel);
+    if (status == TD_OK) status = td_index_beside(&at, index, t, name);
+    if (status == TD_OK) status = td_index_plan_make(&r->plan, r->line, &at, &rule);
+    td_tensor_free(at);
+    if (status != TD_OK) drop_row(r);
+    return status;
+}
+
+static td_status take_on_device(td_call *call)
+{
+    row_there r;
+    TD_TRY(row_on_device(&r, SELF, TD_TENSOR(1), "take"));
+    td_status status = td_index_read(OUT, r.line, &r.plan);
+    drop_row(&r);
+    return status;
+}
+
 td_status td_op_take(td_call *call)
 {
     td_tensor *at, *row;
     const td_tensor *index = TD_TENSOR(1);
+    TD_TRY(check_long(index, "take"));
+    if (!td_on_host(SELF) && !td_is_meta(SELF)) return take_on_device(call);
     TD_TRY(row_index(&at, index, SELF->numel, "take"));
     td_status status = td_contiguous(&row, SELF);
     if (status == TD_OK) {
@@ -351,11 +394,39 @@ static td_status put_row(td_tensor *target, const td_tensor *at, const td_tensor
     return status;
 }
 
+static td_status put_on_device(td_tensor *target, const td_tensor *index, const td_tensor *source,
+                               td_put put)
+{
+    row_there r;
+    td_tensor *values = NULL, *shaped = NULL;
+    TD_TRY(row_on_device(&r, target, index, "put_"));
+    td_status status = td_contiguous(&values, source);
+    if (status == TD_OK) status = td_view_sizes(&shaped, values, r.plan.ndim, r.plan.sizes);
+    if (status == TD_OK) status = td_index_write(r.line, &r.plan, shaped, put, "put_");
+    if (status == TD_OK) status = td_copy(target, r.dense); /* nothing, if that is the target */
+    td_tensor_free(shaped);
+    td_tensor_free(values);
+    drop_row(&r);
+    return status;
+}
+
+static td_status put_at(td_tensor *target, const td_tensor *index, const td_tensor *values,
+                        td_put put)
+{
+    td_tensor *at;
+    if (!td_on_host(target) && !td_is_meta(target))
+        return index->numel ? put_on_device(target, index, values, put) : TD_OK;
+    TD_TRY(row_index(&at, index, target->numel, "put_"));
+    td_status status = at->numel && !td_is_meta(target) ? put_row(target, at, values, put) : TD_OK;
+    td_tensor_free(at);
+    return status;
+}
+
 /* put(self, index, source, accumulate) */
 td_status td_op_put(td_call *call)
 {
     const td_tensor *index = TD_TENSOR(1), *source = TD_TENSOR(2);
-    td_tensor *at, *target, *values;
+    td_tensor *target, *values;
     if (source->dtype != SELF->dtype)
         return td_fail(TD_RUNTIME_ERROR,
                        "put_(): self and source expected to have the same dtype, but got "
@@ -366,14 +437,13 @@ td_status td_op_put(td_call *call)
                        "put_(): Expected source and index to have the same number of elements, but "
                        "got source.numel() = %lld, index.numel() = %lld",
                        (long long)source->numel, (long long)index->numel);
-    TD_TRY(row_index(&at, index, SELF->numel, "put_"));
+    TD_TRY(check_long(index, "put_"));
     td_status status = td_index_own(&values, call, source);
     if (status == TD_OK) {
         status = td_index_target(call, &target);
-        if (status == TD_OK && at->numel && !td_is_meta(SELF))
-            status = put_row(target, at, values, TD_BOOLEAN(3) ? TD_PUT_ADD : TD_PUT_COPY);
+        if (status == TD_OK)
+            status = put_at(target, index, values, TD_BOOLEAN(3) ? TD_PUT_ADD : TD_PUT_COPY);
         td_tensor_free(values);
     }
-    td_tensor_free(at);
     return status;
 }

@@ -13,6 +13,7 @@ typedef struct td_index_rule {
     const char *name;
     td_status kind; /* TD_INDEX_ERROR or TD_RUNTIME_ERROR */
     bool wraps;     /* negative ones count from the end */
+    bool own;       /* the operator makes the indices, from sizes alone */
 } td_index_rule;
 
 /* int64, row-major and in the host's memory, where they are checked: an alias of `index` if it is

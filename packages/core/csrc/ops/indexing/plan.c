@@ -207,7 +207,8 @@ static td_status device_offsets(td_index_plan *p, const td_tensor *self, td_tens
         if (!indices[d]) continue;
         TD_TRY(td_view_expand(&wide, indices[d], shape->n, shape->sizes));
         status = td_contiguous(&dense, wide);
-        if (status == TD_OK) status = td_sent_to(&there, dense, device);
+        if (status == TD_OK)
+            status = (rule->own ? td_sent_constant : td_sent_to)(&there, dense, device);
         job.out = p->offsets;
         job.at = job.from = there;
         job.dim = d;

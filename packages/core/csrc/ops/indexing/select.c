@@ -52,7 +52,7 @@ static td_status selection_begin(selection *s, const td_tensor *self, int64_t di
 
 td_status td_op_index_select(td_call *call)
 {
-    static const td_index_rule rule = {"index_select", TD_INDEX_ERROR, false};
+    static const td_index_rule rule = {"index_select", TD_INDEX_ERROR, false, false};
     selection s;
     if (SELF->ndim == 0 && TD_TENSOR(2)->numel != 1)
         return td_fail(TD_RUNTIME_ERROR,
@@ -143,7 +143,7 @@ typedef struct writer {
 
 static td_status index_write(td_call *call, const writer *w, selection *s)
 {
-    const td_index_rule rule = {w->name, TD_INDEX_ERROR, false};
+    const td_index_rule rule = {w->name, TD_INDEX_ERROR, false, false};
     const td_tensor *source = TD_TENSOR(3);
     td_tensor *target, *ready;
     int64_t dim;
@@ -261,7 +261,7 @@ td_status td_op_index_reduce(td_call *call)
 
 static td_status index_fill(td_call *call, const td_scalar *value)
 {
-    static const td_index_rule rule = {"index_fill_", TD_INDEX_ERROR, true};
+    static const td_index_rule rule = {"index_fill_", TD_INDEX_ERROR, true, false};
     selection s;
     td_tensor *target, *values;
     if (TD_TENSOR(2)->dtype != TD_I64)
@@ -301,7 +301,7 @@ td_status td_op_index_fill_tensor(td_call *call)
 
 /* ---- embedding(weight, indices, padding_idx, scale_grad_by_freq, sparse) ---- */
 
-static const td_index_rule embedding_rule = {"embedding", TD_INDEX_ERROR, false};
+static const td_index_rule embedding_rule = {"embedding", TD_INDEX_ERROR, false, false};
 
 td_status td_op_embedding(td_call *call)
 {

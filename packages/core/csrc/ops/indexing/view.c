@@ -134,18 +134,20 @@ static void fill_offsets(int64_t *at, const td_tensor *t)
 
 static td_status combine_elsewhere(td_tensor *target, const td_tensor *source, td_put put)
 {
-    td_tensor *spread = NULL, *dense = NULL, *near = NULL, *at;
+    td_tensor *spread = NULL, *dense = NULL, *near = NULL, *at, *there = NULL;
     td_device device = (td_device)target->device;
     TD_TRY(td_tensor_empty(&at, TD_I64, TD_CPU, 1, &target->numel));
     fill_offsets(td_data(at), target);
-    td_status status = td_moved_to(&near, source, device);
+    td_status status = td_sent_constant(&there, at, device);
+    if (status == TD_OK) status = td_moved_to(&near, source, device);
     if (status == TD_OK) status = td_view_expand(&spread, near, target->ndim, target->sizes);
     if (status == TD_OK) status = td_contiguous(&dense, spread);
     if (status == TD_OK)
-        status = td_places_put_at(target, at, dense, put, "gradients of overlapping views");
+        status = td_places_put_at(target, there, dense, put, "gradients of overlapping views");
     td_tensor_free(dense);
     td_tensor_free(spread);
     td_tensor_free(near);
+    td_tensor_free(there);
     td_tensor_free(at);
     return status;
 }

@@ -155,8 +155,10 @@ def quantile_scalar(
 ) -> Tensor:
     """One quantile."""
     _check_q("quantile", q)
-    at = taeda.tensor(q, dtype=self.dtype, device=self.device)
-    return _quantile("quantile", self, at, dim, keepdim, interpolation, ignore_nan=False)
+    at = taeda.full((), q, dtype=self.dtype, device=self.device)
+    return _quantile(
+        "quantile", self, at, dim, keepdim, interpolation, ignore_nan=False, known=True
+    )
 
 
 def nanquantile(
@@ -171,8 +173,10 @@ def nanquantile_scalar(
 ) -> Tensor:
     """One quantile of what is not NaN."""
     _check_q("nanquantile", q)
-    at = taeda.tensor(q, dtype=self.dtype, device=self.device)
-    return _quantile("nanquantile", self, at, dim, keepdim, interpolation, ignore_nan=True)
+    at = taeda.full((), q, dtype=self.dtype, device=self.device)
+    return _quantile(
+        "nanquantile", self, at, dim, keepdim, interpolation, ignore_nan=True, known=True
+    )
 
 
 def _check_q(name: str, q: float) -> None:
@@ -180,7 +184,8 @@ def _check_q(name: str, q: float) -> None:
         raise RuntimeError(f"{name}() q must be in the range [0, 1] but got {q}")
 
 
-def _check_quantile(name: str, self: Tensor, q: Tensor, interpolation: str) -> None:
+def _check_quantile(name: str, self: Tensor, q: Tensor, interpolation: str, known: bool) -> None:
+    """`known`: q lies in its range."""
     if interpolation not in _INTERPOLATIONS:
         raise RuntimeError(
             f"{name}() interpolation must be one of {', '.join(_INTERPOLATIONS)}, but got {interpolation}"
@@ -198,7 +203,7 @@ def _check_quantile(name: str, self: Tensor, q: Tensor, interpolation: str) -> N
             f"{name}() q tensor must be same dtype as the input tensor, got {q.dtype} and {self.dtype}"
         )
     says = f"{name}() q values must be in the range [0, 1]"
-    if not all_hold((q >= 0) & (q <= 1), says):
+    if not known and not all_hold((q >= 0) & (q <= 1), says):
         raise RuntimeError(says)
 
 
@@ -211,8 +216,9 @@ def _quantile(
     interpolation: str,
     *,
     ignore_nan: bool,
+    known: bool = False,
 ) -> Tensor:
-    _check_quantile(name, self, q, interpolation)
+    _check_quantile(name, self, q, interpolation, known)
     along = self.flatten() if dim is None or self.dim() == 0 else self.movedim(dim, -1)
     ordered = along.sort(-1)[0]
     rank = _ranks(ordered, q.reshape(-1), ignore_nan)
