@@ -90,7 +90,8 @@ def split_slices(gradient: Tensor, base: Facts, view: Facts) -> tuple[Tensor, Te
 def _like_memory(gradient: Tensor, sizes: tuple[int, ...], strides: tuple[int, ...]) -> Tensor:
     if gradient._dispatches():  # its type says what such a tensor is
         return gradient.new_empty_strided(sizes, strides).copy_(gradient)
-    return taeda.empty_strided(sizes, strides, dtype=gradient.dtype).copy_(gradient)
+    made = taeda.empty_strided(sizes, strides, dtype=gradient.dtype, device=gradient.device)
+    return made.copy_(gradient)
 
 
 def _toggled(gradient: Tensor, conj: int, neg: int) -> Tensor:

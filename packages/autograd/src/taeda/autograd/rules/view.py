@@ -80,26 +80,33 @@ def _as_strided_again(
     """Where elements of the input share memory, each has its part of the gradient; what lies
     between has none.
     """
-    here, there = (
-        _places(input_sizes, input_strides, input_offset),
-        _places(size, stride, offset),
-    )
-    lowest = min((int(p.min()) for p in (here, there) if p.numel()), default=0)
-    highest = max((int(p.max()) for p in (here, there) if p.numel()), default=-1)
-    here, there = here - lowest, there - lowest
+    spans = [
+        _span(*geometry)
+        for geometry in ((input_sizes, input_strides, input_offset), (size, stride, offset))
+        if 0 not in geometry[0]
+    ]
+    lowest = min((low for low, _ in spans), default=0)
+    highest = max((high for _, high in spans), default=-1)
+    here = _places(input_sizes, input_strides, input_offset - lowest, grad.device)
+    there = _places(size, stride, offset - lowest, grad.device)
     memory = grad.new_zeros(highest - lowest + 1)
-    shares = taeda.zeros(memory.shape, dtype=taeda.int64).index_add(0, here, taeda.ones_like(here))
+    shares = here.new_zeros(memory.shape).index_add(0, here, taeda.ones_like(here))
     wide = taeda.float32 if grad.dtype in (taeda.float16, taeda.bfloat16) else grad.dtype
     memory = memory.to(wide).index_add(0, here, grad.to(wide).reshape(-1))
     memory = memory / shares.clamp_min(1).to(wide)
     return memory[there].reshape(size).to(grad.dtype)
 
 
-def _places(size: Sequence[int], stride: Sequence[int], offset: int) -> Tensor:
+def _span(size: Sequence[int], stride: Sequence[int], offset: int) -> tuple[int, int]:
+    """The first and the last place in memory of such a geometry."""
+    return offset, offset + sum((n - 1) * s for n, s in zip(size, stride, strict=True))
+
+
+def _places(size: Sequence[int], stride: Sequence[int], offset: int, device: Any) -> Tensor:
     """Where in memory the elements of such a geometry lie, in their order."""
-    places = taeda.tensor([offset])
+    places = taeda.full((1,), offset, dtype=taeda.int64, device=device)
     for length, step in zip(size, stride, strict=True):
-        places = (places.unsqueeze(-1) + taeda.arange(length) * step).flatten()
+        places = (places.unsqueeze(-1) + taeda.arange(length, device=device) * step).flatten()
     return places
 
 

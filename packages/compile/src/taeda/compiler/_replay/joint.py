@@ -177,23 +177,25 @@ def _alone(place: int, count: int) -> Choice:
 
 def dense(result: Tensor) -> Tensor:
     """Ones, laid out as a result."""
-    return empty_like_result(result.shape, result.dtype, result.stride()).fill_(1)
+    made = empty_like_result(result.shape, result.dtype, result.stride(), result.device)
+    return made.fill_(1)
 
 
 def expanded(result: Tensor) -> Tensor:
     """Ones that are one number."""
-    return taeda.ones((), dtype=result.dtype).expand(result.shape)
+    return taeda.ones((), dtype=result.dtype, device=result.device).expand(result.shape)
 
 
 def turned(result: Tensor) -> Tensor:
     """Ones with the dimensions of a result in memory the other way round; of one dimension, every
     other number of a row.
     """
+    kind = {"dtype": result.dtype, "device": result.device}
     if result.dim() == 1:
-        return taeda.ones(2 * len(result), dtype=result.dtype)[::2]
+        return taeda.ones(2 * len(result), **kind)[::2]
     order = sorted(range(result.dim()), key=lambda d: (result.stride(d), -d))  # innermost first
     places = [order.index(d) for d in range(result.dim())]
-    return taeda.ones([result.shape[d] for d in order], dtype=result.dtype).permute(places)
+    return taeda.ones([result.shape[d] for d in order], **kind).permute(places)
 
 
 Encode = Callable[..., Any]

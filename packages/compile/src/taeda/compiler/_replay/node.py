@@ -59,7 +59,7 @@ class Context:
             runtime.save_for_node(value, id(value) in own) if isinstance(value, Tensor) else value
             for value in saved
         ]
-        self.layouts = [(r.shape, r.dtype, r.stride()) for r in results]
+        self.layouts = [(r.shape, r.dtype, r.stride(), r.device) for r in results]
 
     def _name(self) -> str:
         return "CompiledBackward"
@@ -179,10 +179,10 @@ def _alias(result: Tensor) -> Tensor:
     return made
 
 
-def empty_like_result(shape: Any, dtype: Any, strides: Any) -> Tensor:
+def empty_like_result(shape: Any, dtype: Any, strides: Any, device: Any) -> Tensor:
     """Memory for a gradient of a result with these strides; one number for each place, where the
     result is expanded.
     """
     if any(size > 1 and step == 0 for size, step in zip(shape, strides, strict=True)):
-        return taeda.empty(shape, dtype=dtype)
-    return taeda.empty_strided(shape, strides, dtype=dtype)
+        return taeda.empty(shape, dtype=dtype, device=device)
+    return taeda.empty_strided(shape, strides, dtype=dtype, device=device)

@@ -27,8 +27,9 @@ def tangent(result: Tensor, own: Any, make: Callable[[Tensor], Tensor]) -> Tenso
     made = make(result)
     wide = [step for size, step in zip(made.shape, made.stride(), strict=True) if size > 1]
     if wide and not any(wide):
-        return taeda.randn((), generator=own, dtype=result.dtype).expand(result.shape)
-    return made.copy_(taeda.randn(result.shape, generator=own, dtype=result.dtype))
+        one = taeda.randn((), generator=own, dtype=result.dtype, device="cpu")
+        return one.to(result.device).expand(result.shape)
+    return made.copy_(taeda.randn(result.shape, generator=own, dtype=result.dtype, device="cpu"))
 
 
 def twin(tensor: Tensor) -> Tensor:

@@ -260,7 +260,7 @@ class RandomUnstructured(_Amount):
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         """Random elements set to 0."""
-        return self._without(taeda.rand(t.shape), default_mask)
+        return self._without(taeda.rand(t.shape, device=t.device), default_mask)
 
 
 class L1Unstructured(_Amount):
@@ -327,7 +327,7 @@ class RandomStructured(_Structured):
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         """Random channels set to 0."""
         self._check(t)
-        return self._without_channels(taeda.rand(t.shape[self.dim]), default_mask)
+        return self._without_channels(taeda.rand(t.shape[self.dim], device=t.device), default_mask)
 
 
 class LnStructured(_Structured):
