@@ -1,4 +1,4 @@
-"""Euclidean distances by |a|^2 + |b|^2 - 2ab."""
+"""Distances between many rows, by one product of matrices: |a - b|² = |a|² + |b|² - 2 a·b."""
 
 from __future__ import annotations
 
@@ -7,30 +7,73 @@ from taeda import Tensor
 
 __all__ = ["_euclidean_dist"]
 
+SAMPLED = 9  # rows of x2 that tell what all have in common
+ORDINARY = (2.0**-40, 2.0**60)  # the squares of such numbers are far from both ends of float32
+
 
 def _euclidean_dist(x1: Tensor, x2: Tensor) -> Tensor:
-    """In float64, which holds the squares of all shorter floats, and more digits of their differences than
-    they have themselves.
+    """Ordinary numbers in float32, others in float64, which holds the squares of all shorter floats. On a
+    device nobody waits to look at the numbers.
     """
     dtype = taeda.promote_types(x1.dtype, x2.dtype)
     if dtype is taeda.float64:
         return _of_doubles(x1.double(), x2.double())
-    a, b = x1.double(), x2.double()
-    squares = (a * a).sum(-1, keepdim=True) + (b * b).sum(-1).unsqueeze(-2)
-    return squares.sub_(a @ b.mT, alpha=2).clamp_min_(0).sqrt_().to(dtype)
+    if x1.is_cpu:
+        a, b = _without_offset(x1.float(), x2.float())
+        if all(ORDINARY[0] < _most(x) < ORDINARY[1] for x in (a, b)):
+            return _by_product(a, b).to(dtype)
+    return _by_product(x1.double(), x2.double()).to(dtype)
+
+
+def _most(x: Tensor) -> float:
+    """The largest size of a number; NaN if there is one."""
+    return x.abs().amax().item()
+
+
+def _by_product(a: Tensor, b: Tensor) -> Tensor:
+    """[-2a, |a|², 1] times [b, 1, |b|²]."""
+    (a, of_a), (b, of_b) = _squared(a), _squared(b)
+    one = a.new_ones(())
+    left = taeda.cat((a * -2, of_a, one.expand(*a.shape[:-1], 1)), -1)
+    right = taeda.cat((b, one.expand(*b.shape[:-1], 1), of_b), -1)
+    return (left @ right.mT).clamp_min_(0).sqrt_()
+
+
+def _squared(x: Tensor) -> tuple[Tensor, Tensor]:
+    """Rows and their squares. A row with infinities is far from all others: without numbers in the product,
+    where infinities of two signs would meet.
+    """
+    squares = (x * x).sum(-1, keepdim=True)
+    return taeda.where(squares.isinf(), 0.0, x), squares
+
+
+def _without_offset(x1: Tensor, x2: Tensor) -> tuple[Tensor, Tensor]:
+    """Both relative to what the rows of x2 have in common, so that an offset costs no digits; as they are, if
+    that makes any row much larger.
+    """
+    origin = _middle(x2[..., :: max(1, x2.size(-2) // SAMPLED), :])
+    moved = tuple(x - origin for x in (x1, x2))
+    for x, y in zip((x1, x2), moved, strict=True):
+        if not (y.abs().amax(-1) <= 4 * x.abs().amax(-1)).all():
+            return x1, x2
+    return moved
+
+
+def _middle(x: Tensor) -> Tensor:
+    """The median of rows, which a few odd ones do not move; 0 where most of them are no numbers."""
+    origin = x.nanmedian(-2, keepdim=True).values
+    return taeda.where(origin.isfinite(), origin, 0.0)
 
 
 def _of_doubles(x1: Tensor, x2: Tensor) -> Tensor:
-    """Coordinates are taken relative to the middle of x2's rows, so that a common offset costs no digits, and
-    every row has a scale of its own: a row with numbers of another size, or with none, changes no other.
-    """
-    origin = x2.nanmedian(-2, keepdim=True).values
-    origin = taeda.where(origin.isfinite(), origin, 0.0)
+    """Every row has a scale of its own: a row of another size, or without numbers, changes no other."""
+    origin = _middle(x2)
     (a, p), (b, q) = (_scaled(x - origin) for x in (x1, x2))
     q = q.mT
     common = taeda.maximum(p, q)
     p, q = (taeda.exp2((k - common).to(a.dtype)) for k in (p, q))
-    squares = p * p * (a * a).sum(-1, keepdim=True) + q * q * (b * b).sum(-1).unsqueeze(-2)
+    (a, of_a), (b, of_b) = _squared(a), _squared(b)
+    squares = p * p * of_a + q * q * of_b.mT
     squares = squares.sub_(p.mul_(q).mul_(a @ b.mT), alpha=2)
     return squares.clamp_min_(0).sqrt_().mul_(taeda.exp2(common.to(a.dtype)))
 
