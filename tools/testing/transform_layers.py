@@ -10,9 +10,8 @@ from typing import Any
 __all__ = ["LAYERS", "LENGTH", "Function", "Layer"]
 
 Function = Callable[[Any], Any]
-Layer = Callable[
-    [Any, Function, Any], Function
-]  # the library, what is transformed, a constant vector
+# of the library, what is transformed, a constant vector
+Layer = Callable[[Any, Function, Any], Function]
 LENGTH = 3
 FACTORS = (1.0, 0.5, -0.75)
 

@@ -173,9 +173,9 @@ PIECES: dict[str, Piece] = {
     "unfold": lambda lib, x: x * x.unfold(0, 2, 1).prod(1).sum() * 0.3,
     "pad": lambda lib, x: lib.nn.functional.pad(x, (1, 0))[:-1].sin() + x,
     "pool": lambda lib, x: lib.nn.functional.avg_pool1d(x.sin()[None], 3, 1, 1)[0],
-    "interpolated": lambda lib, x: (
-        lib.nn.functional.interpolate(x.sin()[None, None], scale_factor=2.0, mode="linear")[0, 0, ::2]
-    ),
+    "interpolated": lambda lib, x: lib.nn.functional.interpolate(
+        x.sin()[None, None], scale_factor=2.0, mode="linear"
+    )[0, 0, ::2],
     "mse": lambda lib, x: lib.nn.functional.mse_loss(x, x.sin(), reduction="none") + x,
     "cross_entropy": lambda lib, x: (
         x * lib.nn.functional.cross_entropy(x[None], lib.tensor([1])) * 0.3
@@ -184,7 +184,9 @@ PIECES: dict[str, Piece] = {
     "slogdet": lambda lib, x: x * lib.linalg.slogdet(_positive(lib, x))[1] * 0.3,
     "inverse": lambda lib, x: lib.linalg.inv(_positive(lib, x)).sum(0) * x,
     "float": lambda lib, x: x.to(lib.float64).sin().to(x.dtype),
-    "constant": lambda lib, x: x.detach() * 0 + lib.linspace(0.2, 0.9, x.shape[0], dtype=x.dtype) * x,
+    "constant": lambda lib, x: (
+        x.detach() * 0 + lib.linspace(0.2, 0.9, x.shape[0], dtype=x.dtype) * x
+    ),
     "first_place": _first_place,
     "added_in_place": _added_in_place,
     "view_in_place": _view_in_place,
@@ -206,4 +208,4 @@ PIECES: dict[str, Piece] = {
     "largest": _largest,
     "split": _split,
     "unbound": _unbound,
-}  # fmt: skip
+}

@@ -186,9 +186,8 @@ def wrong(lib: Any, program: Program) -> str:
     if found.shape != wanted.shape or found.dtype != wanted.dtype:
         return f"{found.dtype} of {tuple(found.shape)} where plain steps give {tuple(wanted.shape)}"
     differs = program.form in ("leaf", "parameter") and not set(program.modes) & set(CUTTING)
-    by_hand = any(
-        name in HANDMADE for name in program.layers
-    )  # they differentiate a leaf of their own
+    # they differentiate a leaf of their own
+    by_hand = any(name in HANDMADE for name in program.layers)
     if found.requires_grad and not differs and not by_hand:
         return "requires a gradient, and its input does not"
     size = max(1.0, float(wanted.abs().max()))

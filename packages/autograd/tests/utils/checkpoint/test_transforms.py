@@ -32,9 +32,8 @@ INNER = {
     "autograd.grad": by_hand,
     "checkpoint": lambda x: checkpoint(lambda z: z.sin() * z, x, use_reentrant=False),
 }
-MAPPED = {
-    k: f for k, f in INNER.items() if k != "autograd.grad"
-}  # a sample has no graph of its own
+# a sample has no graph of its own
+MAPPED = {k: f for k, f in INNER.items() if k != "autograd.grad"}
 
 
 def dual(f):

@@ -164,8 +164,8 @@ FAMILIES: dict[str, Family] = {
         Programs("product", ("product",), ("product_wide_together",), SHORT, "TD_{dtype}"),
     )),
     "softmax": Family("cuda/kernels/softmax.h", (
-        Programs("softmax", ("softmax",), ("softmax_together", "softmax_alone", "softmax_segments_together"), REAL,
-                 "{real}"),
+        Programs("softmax", ("softmax",), ("softmax_together", "softmax_alone", "softmax_segments_together"),
+                 REAL, "{real}"),
     )),
     "indexing": Family("cuda/kernels/indexing.h", (
         Programs("places", ("take", "gather", "fill"), ("places_alone",), SIZES, PLACE, True, ("U8", "C128")),

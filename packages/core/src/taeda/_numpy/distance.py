@@ -52,7 +52,7 @@ def _without_offset(x1: Tensor, x2: Tensor) -> tuple[Tensor, Tensor]:
     that makes any row much larger.
     """
     origin = _middle(x2[..., :: max(1, x2.size(-2) // SAMPLED), :])
-    moved = tuple(x - origin for x in (x1, x2))
+    moved = x1 - origin, x2 - origin
     for x, y in zip((x1, x2), moved, strict=True):
         if not (y.abs().amax(-1) <= 4 * x.abs().amax(-1)).all():
             return x1, x2

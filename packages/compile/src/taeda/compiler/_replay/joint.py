@@ -190,7 +190,7 @@ def turned(result: Tensor) -> Tensor:
     """Ones with the dimensions of a result in memory the other way round; of one dimension, every
     other number of a row.
     """
-    kind = {"dtype": result.dtype, "device": result.device}
+    kind: dict[str, Any] = {"dtype": result.dtype, "device": result.device}
     if result.dim() == 1:
         return taeda.ones(2 * len(result), **kind)[::2]
     order = sorted(range(result.dim()), key=lambda d: (result.stride(d), -d))  # innermost first
