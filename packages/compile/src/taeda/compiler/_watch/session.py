@@ -31,6 +31,7 @@ def _is_ours(module: str) -> bool:
     return module == "taeda" or module.startswith("taeda.")
 
 
+_KERNELS = ("taeda.cuda._programs", "program")  # by name: no device is asked for here
 _WARNS = warn.__code__  # the library's; a program's own warnings are code that nobody sees
 
 
@@ -264,7 +265,7 @@ class Run(ABC):
         module = space.get("__name__", "")
         if is_known_code(code, module):
             self._known[id(code)] = code, space
-        else:
+        elif not _makes_a_kernel(frame):
             reason = f"{module}.{code.co_qualname} runs, and what it reads is not seen"
             self.stop(reason, passing=_is_import(frame) or _is_by_chance(code))
 
@@ -289,6 +290,15 @@ def _nobody(reason: str) -> None:
 def _is_by_chance(code: types.CodeType) -> bool:
     """Whether Python calls it when it likes: a signal's handler, or the end of an object."""
     return code.co_name == "__del__" or is_handler(code)
+
+
+def _makes_a_kernel(frame: Any) -> bool:
+    """Whether it looks up or compiles a kernel of a device, at its first launch: no program can tell."""
+    while frame is not None:
+        if (frame.f_globals.get("__name__"), frame.f_code.co_name) == _KERNELS:
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _is_import(frame: Any) -> bool:
