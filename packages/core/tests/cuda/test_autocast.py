@@ -49,6 +49,20 @@ z.float().sum().backward()
 assert w.grad.dtype is taeda.float32
 assert taeda.allclose(w.grad.cpu().double(), taeda.ones(4, 4).double() @ short(x), rtol=2 ** -7, atol=1e-2)
 """,
+    "losses and images": """
+h, i = taeda.randn(4, 6, device="cuda").half(), taeda.tensor([0, 1, 2, 0]).cuda()
+deep = {0: "linear", 1: "bilinear bicubic", 2: "trilinear"}
+smooth = dict(size=(3, 3), antialias=True)
+with taeda.autocast("cuda"):
+    wide = [F.interpolate(h[(None,) * (1 + n)], scale_factor=2, mode=mode)
+            for n in deep for mode in f"nearest nearest-exact {deep[n]}".split()]
+    wide += [F.interpolate(h[None, None], mode=mode, **smooth) for mode in ("bilinear", "bicubic")]
+    wide += [F.nll_loss(h, i), F.cross_entropy(h, i), F.cosine_similarity(h, h), F.pdist(h)]
+    wide += [F.cosine_embedding_loss(h, h, i.sign()), F.rms_norm(h, (6,)), taeda.vdot(h[0], h[0].float())]
+assert {t.dtype for t in wide} == {taeda.float32}, [t.dtype for t in wide]
+with taeda.autocast("cpu"):
+    assert F.cosine_similarity(h.cpu().bfloat16(), h.cpu().bfloat16()).dtype is taeda.bfloat16
+""",
     "what is not supported": """
 with warnings.catch_warnings(record=True) as told:
     warnings.simplefilter("always")

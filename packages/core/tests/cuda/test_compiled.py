@@ -1,4 +1,4 @@
-"""`taeda.compile` on the stand-in driver: programs whose kernels are not loaded yet get graphs, with their bits."""
+"""`taeda.compile` on the stand-in driver: programs whose kernels are not loaded yet have their graphs."""
 
 import sys
 from pathlib import Path

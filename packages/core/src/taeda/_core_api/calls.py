@@ -5,6 +5,7 @@ from __future__ import annotations
 from taeda._layers import AUTOCAST, DUAL, FUNCTION_MODE, OVERRIDE, TRANSFORM, hidden
 from taeda._layers.autocast import (
     FLOAT32,
+    FLOAT32_ON_CUDA,
     Snapshot,
     autocast_increment_nesting,
     call_autocast,
@@ -29,6 +30,7 @@ __all__ = [
     "AUTOCAST",
     "DUAL",
     "FLOAT32",
+    "FLOAT32_ON_CUDA",
     "FUNCTION_MODE",
     "OVERRIDE",
     "TRANSFORM",

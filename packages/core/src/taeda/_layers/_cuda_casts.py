@@ -20,13 +20,14 @@ acos asin binary_cross_entropy binary_cross_entropy_with_logits cdist cosh cosin
 cross_entropy_loss cumprod cumsum dist erfinv exp expm1 frobenius_norm group_norm
 hinge_embedding_loss huber_loss kl_div l1_loss layer_norm log log10 log1p log2 log_softmax logsumexp
 margin_ranking_loss matrix_norm mse_loss multi_margin_loss multilabel_margin_loss native_layer_norm
-nll_loss nll_loss2d nll_loss_forward norm nuclear_norm poisson_nll_loss pow prod reciprocal renorm
-rsqrt sinh smooth_l1_loss soft_margin_loss softmax softplus sum tan triplet_margin_loss
-upsample_nearest1d vector_norm
+nll_loss nll_loss2d nll_loss_forward nll_loss_nd norm nuclear_norm poisson_nll_loss pow prod
+reciprocal renorm rms_norm rsqrt sinh smooth_l1_loss soft_margin_loss softmax softplus sum tan
+triplet_margin_loss vector_norm
+upsample_nearest1d upsample_nearest2d upsample_nearest3d _upsample_nearest_exact1d
+_upsample_nearest_exact2d _upsample_nearest_exact3d upsample_linear1d upsample_bilinear2d
+_upsample_bilinear2d_aa upsample_trilinear3d upsample_bicubic2d _upsample_bicubic2d_aa
 """.split()
-PROMOTE = (
-    "addcdiv addcmul atan2 bilinear cat cross dot index_put scatter_add stack tensordot".split()
-)
+PROMOTE = "addcdiv addcmul atan2 bilinear cat cross dot index_put scatter_add stack tensordot vdot".split()
 
 
 def install() -> None:

@@ -23,7 +23,8 @@ else:
     Tensor, dtype = _core.Tensor, _core.dtype
 
 __all__ = [
-    "FLOAT32", "FLOAT32_ON_CPU", "autocast_decrement_nesting", "autocast_increment_nesting",
+    "FLOAT32", "FLOAT32_ON_CPU", "FLOAT32_ON_CUDA",
+    "autocast_decrement_nesting", "autocast_increment_nesting",
     "casts_to_float32", "clear_autocast_cache", "get_autocast_dtype", "is_autocast_cache_enabled",
     "is_autocast_enabled", "lower_type", "set_autocast_cache_enabled", "set_autocast_dtype",
     "set_autocast_enabled", "snapshot",
@@ -33,6 +34,7 @@ _LOWER, _FLOAT32 = _core.casts["LOWER"], _core.casts["FLOAT32"]
 #: kinds for `call_autocast`: four bits for the cpu, four above for cuda
 FLOAT32 = _FLOAT32 | _FLOAT32 << 4
 FLOAT32_ON_CPU = _FLOAT32
+FLOAT32_ON_CUDA = _FLOAT32 << 4
 DEVICES = ("cpu", "cuda")
 #: kinds of devices that this build has none of, and their lower type: casting is off there, and programs ask
 _ELSEWHERE = {

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import taeda
 from taeda import Tensor
+from taeda._core_api.calls import FLOAT32_ON_CUDA, casts_to_float32
 from taeda._core_api.doors import asks, call_others, exact, is_for_others, require_tensors, watched
 from taeda._core_api.operators import nn as _nn
 from taeda._core_api.operators import rounded_once, widened
@@ -14,6 +17,7 @@ one_hot = _nn.one_hot
 
 
 @asks
+@partial(casts_to_float32, kind=FLOAT32_ON_CUDA)
 @rounded_once
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
     """x1 · x2 / (max(|x1|, eps) · max(|x2|, eps)) along `dim`; the shapes broadcast.
