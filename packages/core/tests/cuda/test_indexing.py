@@ -111,6 +111,10 @@ for key in KEYS:
                 made = x.cuda().index_put(mixed, taeda.tensor(2.0), add)
                 assert taeda.equal(made.cpu(), x.index_put(key, taeda.tensor(2.0), add)), mixed
         assert x.to("meta")[key].shape == x[key].shape
+for at in (taeda.tensor([1, 3]), taeda.tensor(2), taeda.tensor([], dtype=taeda.int64)):  # where to split, too
+    for there in (at, at.cuda()):
+        parts = x.cuda().tensor_split(there)
+        assert [p.tolist() for p in parts] == [p.tolist() for p in x.tensor_split(at)]
 def refused(call, *words):
     try:
         call()

@@ -265,7 +265,7 @@ view(
     " -> Tensor(a)[]",
     "Pieces; their number or positions stand in a tensor.",
     c="tensor_split_tensor",
-    tags="keep_conj slices",
+    tags="keep_conj slices mixes_devices",
     reads_value="always",
 )
 view(
