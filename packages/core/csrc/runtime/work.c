@@ -1,6 +1,7 @@
 /* work.c - the families that devices compute, and tensors brought to where they are needed. */
 #include "runtime/work.h"
 #include "runtime/device.h"
+#include "runtime/streams.h"
 
 td_worker td_workers[TD_DEVICE_TYPES][TD_WORKS];
 
@@ -45,7 +46,9 @@ static td_status sent_by_graph(td_tensor **out, const td_tensor *t, td_device de
     td_status status = td_copy(kept, t);
     if (status == TD_OK) status = td_device_pin(td_device_type(device), kept);
     if (status == TD_OK) status = td_sent_to(out, kept, device);
-    if (status == TD_OK) td_recorded(td_device_index(device), kept->storage);
+    /* another thread's capture may have ended meanwhile */
+    void (*tell)(int, struct td_storage *) = td_recorded;
+    if (status == TD_OK && tell) tell(td_device_index(device), kept->storage);
     td_tensor_free(kept);
     return status;
 }
