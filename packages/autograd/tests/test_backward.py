@@ -86,6 +86,9 @@ def test_grad_touches_no_leaf_and_handles_unused():
     assert x.grad is None
     with pytest.raises(ValueError, match="materialize_grads"):
         taeda.autograd.grad((x * 3).sum(), x, allow_unused=False, materialize_grads=True)
+    for nothing in ([], ()):
+        with pytest.raises(RuntimeError, match="at least one tensor"):
+            taeda.autograd.grad((x * 3).sum(), nothing)
 
 
 def test_inputs_limit_accumulation():

@@ -70,7 +70,8 @@ def _old_order_of_schedulers():
 def _old_masks():
     """Comparisons give bools; bytes are still taken as a mask."""
     x = taeda.arange(3)
-    made = x[taeda.tensor([1, 0, 1], dtype=taeda.uint8)]
+    with pytest.warns(UserWarning, match="uint8 is deprecated"):
+        made = x[taeda.tensor([1, 0, 1], dtype=taeda.uint8)]
     return (x > 1).dtype is taeda.bool and made.tolist() == [0, 2]
 
 

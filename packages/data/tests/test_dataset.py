@@ -117,6 +117,12 @@ def test_random_parts(lengths, sizes):
     assert sorted(i for part in parts for i in part) == list(range(10))
 
 
+def test_an_empty_random_part_warns():
+    with pytest.warns(UserWarning, match="split at index 1 is 0"):
+        parts = random_split(range(1), [0.5, 0.5])
+    assert [len(part) for part in parts] == [1, 0]
+
+
 def test_random_parts_depend_on_the_seed_only():
     def parts(seed):
         generator = taeda.Generator().manual_seed(seed)

@@ -111,3 +111,24 @@ MADE_OF = {
 @pytest.mark.parametrize("part", MADE_OF)
 def test_parts_are_plain_tensors(part, kind):
     assert f"{part.split()[0]} must be a plain tensor, but got a" in refused(MADE_OF[part], kind)
+
+
+@pytest.mark.parametrize(
+    "layout", ["sparse_coo", "sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc"]
+)
+def test_parts_on_meta_have_no_numbers_to_check(layout, tmp_path):
+    block = (1, 1) if "bs" in layout else None
+    made = taeda.eye(2).to_sparse(layout=getattr(taeda, layout), blocksize=block)
+    taeda.save({"x": made}, tmp_path / "x.pt")
+    loaded = taeda.load(tmp_path / "x.pt", map_location="meta")["x"]
+    assert loaded.is_meta and loaded.layout is made.layout and loaded.shape == (2, 2)
+
+
+def test_a_size_is_not_taken_from_indices_on_meta():
+    index = taeda.zeros(1, 2, dtype=taeda.int64, device="meta")
+    values = taeda.ones(2, device="meta")
+    assert taeda.sparse_coo_tensor(index, values, (3,)).shape == (3,)
+    with pytest.raises(RuntimeError, match="give size"):
+        taeda.sparse_coo_tensor(index, values)
+    with pytest.raises(RuntimeError, match="give size"):
+        taeda.sparse_csr_tensor(taeda.zeros(3, dtype=taeda.int64, device="meta"), index[0], values)

@@ -15,9 +15,9 @@ from taeda.fx.immutable_collections import immutable_dict, immutable_list
 def test_arguments_cannot_be_changed_behind_the_graph():
     gm = fx.symbolic_trace(lambda x: taeda.cat([x, x], dim=0))
     node = gm.graph.find_nodes(op="call_function", target=taeda.cat)[0]
-    with pytest.raises(NotImplementedError, match="does not support mutation"):
+    with pytest.raises(TypeError, match="does not support mutation"):
         node.args[0].append(1)
-    with pytest.raises(NotImplementedError, match="does not support mutation"):
+    with pytest.raises(TypeError, match="does not support mutation"):
         node.kwargs["dim"] = 1
 
 
@@ -38,9 +38,7 @@ DICT_CHANGES = [
 @pytest.mark.parametrize("change", LIST_CHANGES)
 def test_a_list_stays(change):
     value = immutable_list([1, 2])
-    with pytest.raises(
-        NotImplementedError, match="'immutable_list' object does not support mutation"
-    ):
+    with pytest.raises(TypeError, match="'immutable_list' object does not support mutation"):
         change(value)
     assert value == [1, 2]
 
@@ -48,9 +46,7 @@ def test_a_list_stays(change):
 @pytest.mark.parametrize("change", DICT_CHANGES)
 def test_a_dict_stays(change):
     value = immutable_dict({"a": 2})
-    with pytest.raises(
-        NotImplementedError, match="'immutable_dict' object does not support mutation"
-    ):
+    with pytest.raises(TypeError, match="'immutable_dict' object does not support mutation"):
         change(value)
     assert value == {"a": 2}
 

@@ -57,3 +57,23 @@ def test_what_is_no_index_is_named(index, error):
     for use in (lambda: x[index], lambda: x.__setitem__(index, 1)):
         with pytest.raises(error, match=r"are indices \(got (str|bytes|dict)\)"):
             use()
+
+
+@pytest.mark.parametrize("key", [0, (slice(None), [0, 1])], ids=["basic", "advanced"])
+def test_none_is_no_value(key):
+    with pytest.raises(TypeError, match="can't assign a NoneType"):
+        taeda.zeros(2, 3)[key] = None
+
+
+def _bytes_of(kind):
+    return {"tensor": taeda.tensor([1, 0, 1]).byte(), "array": np.array([1, 0, 1], "u1")}[kind]
+
+
+@pytest.mark.parametrize("kind", ["tensor", "array"])
+@pytest.mark.parametrize("use", ["__getitem__", "__setitem__"])
+def test_bytes_as_an_index_warn(kind, use):
+    x = taeda.arange(3)
+    value = (7,) if use == "__setitem__" else ()
+    with pytest.warns(UserWarning, match=r"uint8 is deprecated.*mask\.bool\(\)"):
+        getattr(x, use)(_bytes_of(kind), *value)
+    assert x.tolist() == ([7, 1, 7] if value else [0, 1, 2])

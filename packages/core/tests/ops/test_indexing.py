@@ -4,6 +4,7 @@ embedding, refusals.
 
 from __future__ import annotations
 
+import itertools
 import random
 
 import numpy as np
@@ -338,6 +339,19 @@ def test_index_select_add_copy_fill(dim, dtype, layout):
     )
 
 
+@pytest.mark.parametrize("of", list(itertools.product([(), (1,)], repeat=3)), ids=str)
+def test_one_number_is_copied_whatever_its_rank(of):
+    target, index, source = of
+    x = taeda.full(target, 2.0, dtype=taeda.float64, requires_grad=True)
+    value = taeda.full(source, 3.0, dtype=taeda.float64, requires_grad=True)
+    at = taeda.zeros(index, dtype=taeda.int64)
+    made = x.index_copy(0, at, value)
+    assert made.shape == target and made.item() == 3
+    made.sum().backward()
+    assert x.grad.shape == target and not x.grad.any()
+    assert value.grad.shape == source and value.grad.item() == 1
+
+
 @pytest.mark.parametrize("include_self", [True, False])
 @pytest.mark.parametrize("how", ["prod", "amax", "amin"])
 def test_index_reduce(how, include_self):
@@ -522,6 +536,7 @@ REFUSALS = [
         RuntimeError,
         "int32",
     ),
+    (lambda: X.index_copy(0, taeda.tensor([0]), taeda.ones(2, 4)), IndexError, r"\(1\).*\(2\)"),
     (lambda: X.index_fill(0, taeda.tensor([0]), taeda.ones(2)), RuntimeError, "0-dim"),
     (lambda: X.index_reduce(0, taeda.tensor([0]), taeda.ones(1, 4), "sum"), RuntimeError, "sum"),
     (lambda: X.masked_fill(X, 1), RuntimeError, "boolean"),

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import taeda
+from taeda._native import core as _core
 
 FLOATS = [taeda.float16, taeda.bfloat16, taeda.float32, taeda.float64]
 TOLERANCE = {taeda.float16: 4e-3, taeda.bfloat16: 3e-2, taeda.float32: 3e-6, taeda.float64: 1e-13}
@@ -329,7 +330,7 @@ def test_one_number(dtype, name, form):
     function = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide}[name]
     wanted = [function(a, 0.5) for a in arrays]
     check(getattr(taeda, f"_foreach_{name}")(x, number), wanted, dtype)
-    assert getattr(taeda, f"_foreach_{name}_")(x, number) is None
+    assert getattr(taeda, f"_foreach_{name}_")(x, number) is x
     check(x, wanted, dtype)
 
 
@@ -379,7 +380,7 @@ def test_functions_of_every_tensor(name):
     wanted = [getattr(taeda, name)(t) for t in x]
     made = getattr(taeda, f"_foreach_{name}")(x)
     assert all(taeda.equal(m, w) for m, w in zip(made, wanted, strict=True))
-    assert getattr(taeda, f"_foreach_{name}_")(x) is None
+    assert getattr(taeda, f"_foreach_{name}_")(x) is x
     assert all(taeda.equal(t, w) for t, w in zip(x, wanted, strict=True))
 
 
@@ -402,7 +403,7 @@ def test_bounds_of_lists(name, kind):
     ours = {"number": 0.7, "numbers": bound, "tensors": [taeda.tensor(a) for a in arrays]}[kind]
     x = [taeda.tensor(v) for v in values]
     found = getattr(taeda, f"_foreach_{name}")(x, ours)
-    assert getattr(taeda, f"_foreach_{name}_")(x, ours) is None
+    assert getattr(taeda, f"_foreach_{name}_")(x, ours) is x
     for a, b, c in zip(found, x, wanted, strict=True):
         np.testing.assert_array_equal(a.numpy(), c)
         np.testing.assert_array_equal(b.numpy(), c)
@@ -442,3 +443,27 @@ def test_lists_of_integers_with_a_tensor_of_no_dimension_take_its_type(name, kin
         wanted = getattr(taeda, name)(one, rate)
         assert made.dtype == wanted.dtype == kind
         assert made.equal(wanted)
+
+
+def _in_place_rows():
+    rows = (row[0] for row in _core.op_rows() if row[2] == "composite")
+    return sorted(
+        {n for r in rows if (n := r.partition(".")[0]).startswith("_foreach_") and n.endswith("_")}
+    )
+
+
+#: what the rows of lists want besides the list itself
+_MORE = {"addcmul": 2, "addcdiv": 2, "lerp": 1, "copy": 1}
+
+
+@pytest.mark.parametrize("name", _in_place_rows())
+def test_in_place_gives_the_list_itself(name):
+    x = [taeda.ones(2), taeda.ones(3)]
+    word = name.removeprefix("_foreach_").removesuffix("_")
+    more = [[taeda.ones(2), taeda.ones(3)]] * _MORE.get(word, 0) + ([0.5] if word == "lerp" else [])
+    call = getattr(taeda, name)
+    try:
+        given = call(x, *more)
+    except TypeError:  # it wants a number or a second list as well
+        given = call(x, 1.0)
+    assert given is x

@@ -234,6 +234,10 @@ def grad(
                 )
             )
     wanted = _tuple(inputs)
+    if not wanted:
+        raise RuntimeError(
+            "`inputs` of grad() are empty: name at least one tensor to differentiate by"
+        )
     if is_grads_batched:
         return _batched(
             outputs, wanted, grad_outputs, create_graph, allow_unused, materialize_grads

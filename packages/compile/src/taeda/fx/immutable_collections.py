@@ -10,21 +10,21 @@ __all__ = ["immutable_dict", "immutable_list"]
 
 
 def _refuse(self: Any, *args: Any, **kwargs: Any) -> NoReturn:
-    raise NotImplementedError(
+    raise TypeError(
         f"'{type(self).__name__}' object does not support mutation. Arguments of a node are replaced "
         "as a whole: assign node.args or node.kwargs, or call node.update_arg"
     )
 
 
 class immutable_list(list):  # type: ignore[type-arg]  # of anything
-    """A list that refuses changes with NotImplementedError; it hashes as the tuple of its entries.
+    """A list that refuses changes with TypeError; it hashes as the tuple of its entries.
 
     >>> kept = immutable_list([1, 2])
     >>> kept[0], hash(kept) == hash((1, 2))
     (1, True)
     >>> try:
     ...     kept.append(3)
-    ... except NotImplementedError:
+    ... except TypeError:
     ...     print("refused")
     refused
     """
@@ -40,7 +40,7 @@ class immutable_list(list):  # type: ignore[type-arg]  # of anything
 
 
 class immutable_dict(dict):  # type: ignore[type-arg]  # of anything
-    """A dict that refuses changes with NotImplementedError.
+    """A dict that refuses changes with TypeError.
 
     >>> kept = immutable_dict(alpha=2)
     >>> kept["alpha"], dict(kept)

@@ -35,6 +35,13 @@ def test_parts_compute_the_whole():
     assert len({id(p) for p in parts.parameters()}) == 5
 
 
+def test_modules_come_from_the_program_itself():
+    model, x = Model(), taeda.randn(2, 3)
+    gm = fx.symbolic_trace(model)
+    parts = split_module(gm, None, lambda n: int(n.name != "one_0"))
+    assert parts(x)[0].equal(model(x)[0]) and parts.training is gm.training
+
+
 def test_several_values_leave_a_part_under_their_names():
     gm = fx.symbolic_trace(lambda x: ((y := x + 1) * (z := x - 1), y, z))
     parts = split_module(gm, gm, lambda n: int(n.name == "mul"))

@@ -67,8 +67,9 @@ td_status td_op_index_select(td_call *call)
 
 /* ---- index_copy, index_add, index_reduce: (self, dim, index, source) ---- */
 
+/* A number copies to one place and one place to a number; sums and reductions want equal ranks. */
 static td_status check_source(const td_tensor *self, int64_t dim, const td_tensor *index,
-                              const td_tensor *source, const char *name)
+                              const td_tensor *source, const char *name, td_put put)
 {
     char a[TD_SHAPE_TEXT], b[TD_SHAPE_TEXT];
     int64_t count = source->ndim ? source->sizes[dim < source->ndim ? dim : 0] : 1;
@@ -76,7 +77,8 @@ static td_status check_source(const td_tensor *self, int64_t dim, const td_tenso
         return td_fail(TD_RUNTIME_ERROR,
                        "%s(): self (%s) and source (%s) must have the same scalar type", name,
                        td_dtypes[self->dtype].name, td_dtypes[source->dtype].name);
-    bool fits = source->ndim == self->ndim;
+    bool copies = put == TD_PUT_COPY;
+    bool fits = source->ndim == self->ndim || (copies && source->ndim < 2 && self->ndim < 2);
     for (int d = 0; fits && d < self->ndim; d++)
         fits = d == dim || source->sizes[d] == self->sizes[d];
     if (!fits)
@@ -87,7 +89,7 @@ static td_status check_source(const td_tensor *self, int64_t dim, const td_tenso
                        td_shape_text(source->ndim, source->sizes, b));
     if (count == index->numel) return TD_OK;
     return td_fail(
-        TD_RUNTIME_ERROR,
+        copies ? TD_INDEX_ERROR : TD_RUNTIME_ERROR,
         "%s(): Number of indices (%lld) should be equal to source.size(dim): (%lld), for dim: %lld",
         name, (long long)index->numel, (long long)count, (long long)dim);
 }
@@ -148,7 +150,7 @@ static td_status index_write(td_call *call, const writer *w, selection *s)
     td_tensor *target, *ready;
     int64_t dim;
     TD_TRY(td_wrap_dim(TD_INT(1), SELF->ndim, &dim));
-    TD_TRY(check_source(SELF, dim, TD_TENSOR(2), source, w->name));
+    TD_TRY(check_source(SELF, dim, TD_TENSOR(2), source, w->name, w->put));
     /* all checks before the first write */
     TD_TRY(selection_begin(s, SELF, dim, TD_TENSOR(2), &rule));
     selection_end(s);

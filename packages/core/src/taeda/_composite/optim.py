@@ -54,10 +54,10 @@ def _with_one(name: str) -> Callable[[Tensors, Any], list[Tensor]]:
     return each
 
 
-def _with_number_inplace(name: str) -> Callable[[Tensors, Any], None]:
+def _with_number_inplace(name: str) -> Callable[[Tensors, Any], Tensors]:
     each = _with_one(f"{name}_")
 
-    def all_at_once(self: Tensors, scalar: Any) -> None:
+    def all_at_once(self: Tensors, scalar: Any) -> Tensors:
         if (
             isinstance(scalar, Tensor)
             and scalar.numel() == 1
@@ -69,6 +69,7 @@ def _with_number_inplace(name: str) -> Callable[[Tensors, Any], None]:
             taeda._flat_number_(self, -scalar if name == "sub" else scalar, _FLAT[name])
         else:
             each(self, scalar)
+        return self
 
     return all_at_once
 
@@ -109,11 +110,12 @@ def _lerp(name: str) -> Callable[..., list[Tensor]]:
     return each
 
 
-def _foreach_copy_(self: Tensors, src: Tensors, non_blocking: bool = False) -> None:
-    """Copy pair by pair."""
+def _foreach_copy_(self: Tensors, src: Tensors, non_blocking: bool = False) -> Tensors:
+    """Copy pair by pair; the list itself."""
     _check_lengths("copy_", self, src)
     for t, s in zip(self, src, strict=True):
         t.copy_(s, non_blocking)
+    return self
 
 
 def _foreach_norm_Scalar(  # noqa: N802 - its row's name
@@ -164,7 +166,7 @@ _OTHERS: dict[str, Make] = {
 
 
 def _function(name: str, overload: str) -> Callable[..., Any]:
-    """What a row of this name does: in place if the name ends so, and then it returns None."""
+    """What a row of this name does: in place if the name ends so, and then it returns the list."""
     bare = name.removesuffix("_")
     make: Make = _OTHERS.get(f"{bare}.{overload}") or _MAKERS[overload]
     if name == bare:
@@ -172,7 +174,12 @@ def _function(name: str, overload: str) -> Callable[..., Any]:
     if overload in ("Scalar", "Tensor") and bare in _FLAT:
         return _with_number_inplace(bare)
     inplace = make(name)
-    return lambda *args: inplace(*args) and None
+
+    def in_place(self: Tensors, *args: Any) -> Tensors:
+        inplace(self, *args)
+        return self
+
+    return in_place
 
 
 def _define() -> None:

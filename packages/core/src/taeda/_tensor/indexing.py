@@ -7,11 +7,17 @@ A key is split into a basic part, which makes a view, and tensors that index dim
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import taeda
 from taeda import Tensor
 from taeda._native import core as _core
+
+_BYTES = (
+    "indexing with dtype uint8 is deprecated: its numbers count as truth values here and as places in NumPy. "
+    "Index with mask.bool(), or with places.long()"
+)
 
 __all__ = ["getitem", "getitem_layered", "setitem", "setitem_layered"]
 
@@ -76,7 +82,7 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
     # floats are quantized as they are written
     dtype = taeda.float32 if self.is_quantized else self.dtype
     if not isinstance(value, Tensor):
-        value = taeda.as_tensor(value, dtype=dtype)
+        value = _as_tensor(value, dtype)
     elif value.dtype is not self.dtype and (value.dim() == 0 or _fills(value, indices)):
         value = value.to(dtype)
     if value.numel() == 1 and value.device != self.device:  # a number goes with any device
@@ -111,10 +117,16 @@ def _write(view: Tensor, value: Any) -> None:
         if isinstance(value, (bool, int, float, complex)):
             view.fill_(value)
             return
-        value = taeda.as_tensor(value, dtype=None)
+        value = _as_tensor(value, None)
     while value.dim() > view.dim() and value.shape[0] == 1:
         value = value.squeeze(0)
     view.copy_(value)
+
+
+def _as_tensor(value: Any, dtype: Any) -> Tensor:
+    if value is None:
+        raise TypeError("can't assign a NoneType to a tensor: wanted numbers or a tensor")
+    return taeda.as_tensor(value, dtype=dtype)
 
 
 def _is_sequence_of_indices(key: Any) -> bool:
@@ -208,6 +220,8 @@ def _index_tensor(item: Any) -> Any:
             raise IndexError(
                 f"tensors used as indices must be long, int, byte or bool tensors, got {item.dtype}"
             )
+        if item.dtype is taeda.uint8:
+            warnings.warn(_BYTES, UserWarning, stacklevel=4)
         if item.dim() == 0 and item.dtype not in (taeda.bool, taeda.uint8):
             return int(item) if item.device.type != "meta" else item.reshape(1)
         return item

@@ -104,7 +104,7 @@ def sparse_coo_tensor(
     parts = Coo(at, found, bool(is_coalesced))
     if check_invariants is None:
         check_invariants = check_sparse_tensor_invariants.is_enabled()
-    if is_coalesced and check_invariants:
+    if is_coalesced and check_invariants and not at.is_meta:
         _check_coalesced(parts, size)
     return finish(parts, found, size, requires_grad, not requires_grad)
 
@@ -121,6 +121,8 @@ def _size(indices: Tensor, values: Tensor, size: Any) -> tuple[int, ...]:
     if size is None:
         if not indices.size(1) and indices.size(0):
             return (*(0,) * indices.size(0), *dense)
+        if indices.is_meta:
+            raise RuntimeError("indices on meta have no numbers to take a size from: give size")
         most = (indices.amax(1) + 1).tolist() if indices.numel() else []
         return (*most, *dense)
     size = tuple(int(n) for n in size)

@@ -127,6 +127,8 @@ def _size(parts: Compressed, size: Any) -> tuple[int, ...]:
     at = parts.plain.dim()
     dense = tuple(parts.values.shape[at + 2 * (parts.layout in BLOCKED) :])
     majors = parts.compressed.shape[-1] - 1
+    if size is None and parts.plain.is_meta:
+        raise RuntimeError("indices on meta have no numbers to take a size from: give size")
     most = int(parts.plain.amax()) + 1 if size is None and parts.plain.numel() else 0
     by_rows = parts.layout in BY_ROWS
     if size is None:

@@ -98,7 +98,7 @@ Parts: TypeAlias = Coo | Compressed
 
 def check_coo(indices: Tensor, size: Any) -> None:
     """RuntimeError for an index that is negative or not below the size of its dimension."""
-    if not indices.numel():
+    if not indices.numel() or indices.is_meta:  # on meta there are no numbers to look at
         return
     least, most = indices.amin(1).tolist(), indices.amax(1).tolist()
     for dim, (low, high) in enumerate(zip(least, most, strict=True)):

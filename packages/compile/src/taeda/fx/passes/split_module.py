@@ -30,7 +30,7 @@ class _Part:
 
 def split_module(
     m: GraphModule,
-    root_m: nn.Module,
+    root_m: nn.Module | None,
     split_callback: Callable[[Node], int | str],
     qualname_map: dict[str, str] | None = None,
     keep_original_order: bool = False,
@@ -39,10 +39,10 @@ def split_module(
     `split_callback` gives the same key come together. Inputs, the output, and attributes, which
     are read outside and passed in, are not asked for.
 
-    The modules that nodes call are taken from `root_m`, under their own paths; `qualname_map`
-    takes those paths, by new name ("submod_0.conv": "conv"). Submodules run when what they need is
-    there, the one whose first node comes first before others; with `keep_original_order` strictly
-    by their first nodes. RuntimeError if two of them would need each other.
+    The modules that nodes call are taken from `root_m` (None: from `m`), under their own paths;
+    `qualname_map` takes those paths, by new name ("submod_0.conv": "conv"). Submodules run when what
+    they need is there, the one whose first node comes first before others; with `keep_original_order`
+    strictly by their first nodes. RuntimeError if two of them would need each other.
 
     >>> import taeda
     >>> from taeda.fx import symbolic_trace
@@ -58,7 +58,7 @@ def split_module(
     parts = _parts(m.graph, owner)
     order = list(parts.values()) if keep_original_order else _sorted(parts, owner)
     _check_order(order, owner)
-    made = _Base(m.graph, root_m)
+    made = _Base(m.graph, m if root_m is None else root_m)
     for part in order:
         made.call(part)
         for node in part.nodes if qualname_map is not None else ():

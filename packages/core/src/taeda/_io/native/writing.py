@@ -13,6 +13,7 @@ from ..progress import Advance
 from ..safetensors import Entry, Header
 from ..storages import Collector, Piece
 from ..tree import dump, encode
+from ..whole import write_all
 from .layout import KEYS, UNKNOWN, VERSION, checksum, template, with_sums
 
 __all__ = ["Content", "write_native"]
@@ -132,13 +133,3 @@ def _write_empty(file: Any, count: int) -> None:
         return
     for begin in range(0, count, _CHUNK):
         write_all(file, bytes(min(_CHUNK, count - begin)))
-
-
-def write_all(file: Any, data: Any) -> None:
-    """Write all of `data`, however little `write` takes at a time."""
-    rest = memoryview(data)
-    while rest.nbytes:
-        written = file.write(rest)
-        if written is None:  # what an object with `write` need not say
-            return
-        rest = rest[written:]

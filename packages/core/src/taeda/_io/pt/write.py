@@ -14,6 +14,7 @@ from taeda._native import core as _core
 
 from .. import settings
 from ..progress import Advance
+from ..whole import write_all
 from ..zipfile import MOST_RECORDS
 from .emit import Emitter
 
@@ -81,9 +82,7 @@ class _Archive:
         self.write_now(memoryview(gathered))
 
     def write_now(self, rest: memoryview) -> None:
-        while rest.nbytes:
-            written = self.file.write(rest)
-            rest = rest[rest.nbytes if written is None else written :]  # an object need not say
+        write_all(self.file, rest)
 
     def add(self, name: str, data: bytes | memoryview, advance: Advance | None = None) -> None:
         """A record: header, data, checksum and size."""

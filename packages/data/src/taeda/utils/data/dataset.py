@@ -5,6 +5,7 @@ from __future__ import annotations
 import bisect
 import itertools
 import math
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
@@ -274,6 +275,11 @@ def random_split(
     sizes = list(lengths)
     if math.isclose(sum(sizes), 1) and sum(sizes) <= 1:
         sizes = _sizes_of(sizes, len(dataset))
+        for i in (i for i, size in enumerate(sizes) if not size):
+            warnings.warn(
+                f"Length of split at index {i} is 0. This might result in an empty dataset.",
+                stacklevel=2,
+            )
     if sum(sizes) != len(dataset):
         raise ValueError(
             "Sum of input lengths does not equal the length of the input dataset: "

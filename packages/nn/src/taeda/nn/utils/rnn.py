@@ -84,6 +84,17 @@ class PackedSequence(_Packed):
         """Is `data` in pinned memory?"""
         return self.data.is_pinned()
 
+    def pin_memory(self) -> PackedSequence:
+        """The same with `data` in pinned memory, from which copies to a GPU need not wait.
+
+        RuntimeError where there is no GPU.
+        """
+        if self.is_pinned():
+            return self
+        return type(self)(
+            self.data.pin_memory(), self.batch_sizes, self.sorted_indices, self.unsorted_indices
+        )
+
     @property
     def is_cuda(self) -> bool:
         """Is `data` on a GPU?"""
@@ -314,7 +325,7 @@ def pad_sequence(
         )
     sequences = tuple(sequences)
     if padding_side not in ("left", "right"):
-        raise ValueError(
+        raise RuntimeError(
             f"Expected padding_side to be one of left or right, but got {padding_side}."
         )
     if not sequences:
