@@ -97,3 +97,20 @@ def test_a_share_of_the_calls(at):
     ended = list(geometry.cases(Range(0, at, 1, SHARE), lambda *_: None, few=True))
     assert ended
     assert [finding for _, finding in ended if finding] == []
+
+
+DRAWN = (
+    r"^(conv2d|avg_pool2d|max_pool2d_with_indices|im2col|constant_pad_nd|upsample_bilinear2d|roll|unfold|"
+    r"narrow|repeat)$"
+)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_share_of_what_other_seeds_draw(seed):
+    given = Range(seed, 0, len(geometry.chosen(DRAWN)), DRAWN)
+    ended = list(geometry.cases(given, lambda *_: None, few=True))
+    assert [finding for _, finding in ended if finding] == []
+    again = geometry.cases(given, lambda *_: None, few=True)
+    assert [kind for kind, _ in again] == [kind for kind, _ in ended]
+    assert {"result", "RuntimeError"} <= {kind for kind, _ in ended}

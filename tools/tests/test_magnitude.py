@@ -96,3 +96,16 @@ def test_every_reason_is_of_a_row():
     assert set(magnitude.APART) | set(magnitude.DRAWN_APART) <= set(ROWS)
     assert set(kinks.APART) <= set(ROWS)
     assert all(reason for _, reason in magnitude.APART.values())
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_what_another_seed_draws_has_the_results_of_float64():
+    rows = [
+        ROWS[name] for name in ("norm", "cdist", "_euclidean_dist", "gelu", "matmul", "logsumexp")
+    ]
+    assert list(hunt.faults(rows, ["float32", "bfloat16"], seed=1)) == []
+    drawn, again = (
+        [c.said for c in magnitude.cases(ROWS["matmul"], "float32", seed=1)] for _ in "ab"
+    )
+    assert drawn == again
+    assert drawn != [c.said for c in magnitude.cases(ROWS["matmul"], "float32", seed=2)]

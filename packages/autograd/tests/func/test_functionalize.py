@@ -202,3 +202,17 @@ def test_a_write_through_views_of_views_shows_in_all(name):
     for remove in ("mutations", "mutations_and_views"):
         made = functionalize(function, remove=remove)(x)
         assert all(taeda.equal(a, b) for a, b in zip(made, wanted, strict=True)), remove
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_tensors_of_numbers_are_told_to_the_next_outwards(depth):
+    def f(x):
+        factor = taeda.tensor([1.0, 2.0])
+        factor.mul_(taeda.tensor(3.0))
+        return x * factor
+
+    run = f
+    for _ in range(depth):
+        run = functionalize(run)
+    x = taeda.tensor([1.0, 2.0])
+    assert run(x).tolist() == [3.0, 12.0]

@@ -7,112 +7,10 @@ from __future__ import annotations
 import itertools
 
 import pytest
+from strangers import KINDS, RESULTS, VIEWS, WRITTEN, Turning, fits, inputs, outcome, values
 
 import taeda
 from taeda.library import Library
-
-RESULTS = (
-    *("Tensor", "Tensor?", "Tensor[]", "Tensor?[]", "Tensor[]?", "int", "float", "bool", "str"),
-    *("Scalar", "int[]", "float?", "SymInt", "ScalarType", "Device", "bool[]"),
-)
-WRITTEN = ("Tensor(a!)", "Tensor(a!)?", "Tensor(a!)[]")  # of an argument
-VIEWS = ("Tensor(a)", "Tensor(a)[]", "Tensor(a)?")
-KINDS = {
-    "cpu": "CPU",
-    "meta": "Meta",
-    "any": "CompositeExplicitAutograd",
-    "composite": "CompositeImplicitAutograd",
-}
-
-
-class Endless(list):
-    """A list that holds itself, and lies about its length."""
-
-    def __init__(self):
-        super().__init__()
-        self.append(self)
-
-    def __len__(self):
-        return 3
-
-
-class Turning(tuple):
-    """A tuple that gives other items than it holds."""
-
-    __slots__ = ()
-
-    def __iter__(self):
-        return iter([None, 5])
-
-
-def values(x):
-    """What kernels return, by name."""
-    yourself = []
-    yourself.append(yourself)
-    return {
-        "None": None,
-        "tensor": x + 1,
-        "empty list": [],
-        "list": [x + 1, x + 2],
-        "tuple": (x + 1, x + 2),
-        "list of None": [None],
-        "tensor and None": [x + 1, None],
-        "odd list": [5, None, "a"],
-        "list of lists": [[x + 1]],
-        "itself": yourself,
-        "endless": Endless(),
-        "turning": Turning((x + 1, x + 2)),
-        "int": 3,
-        "float": 1.5,
-        "complex": 1j,
-        "True": True,
-        "str": "a",
-        "huge": 2**200,
-        "ints": [1, 2],
-        "floats": [1.5],
-        "bools": [True, False],
-        "dtype": taeda.float32,
-        "device": taeda.device("cpu"),
-        "kernel": values,
-        "type": taeda.Tensor,
-        "dict": {"x": x},
-        "generator": (t for t in (x,)),
-        "set": {1},
-    }
-
-
-def is_number(v, *kinds):
-    return type(v) in kinds and (type(v) is not int or abs(v) < 2**64)
-
-
-ONE = {
-    "Tensor": lambda v: isinstance(v, taeda.Tensor),
-    "int": lambda v: is_number(v, int, bool),
-    "SymInt": lambda v: is_number(v, int, bool),
-    "float": lambda v: is_number(v, int, bool, float),
-    "bool": lambda v: is_number(v, bool),
-    "Scalar": lambda v: is_number(v, int, bool, float, complex),
-    "str": lambda v: isinstance(v, str),
-    "ScalarType": lambda v: isinstance(v, taeda.dtype),
-    "Device": lambda v: isinstance(v, taeda.device),
-}
-
-
-def fits(declared, value):
-    """Does a value have the type that a schema declares?"""
-    plain = declared.replace("(a!)", "").replace("(a)", "")
-    optional, plain = plain.endswith("?"), plain.removesuffix("?")
-    if value is None:
-        return optional
-    if not plain.endswith("[]"):
-        return ONE[plain](value)
-    item = plain.removesuffix("[]")
-    none, item = item.endswith("?"), item.removesuffix("?")
-    if isinstance(value, (Endless, Turning)):
-        return False
-    return isinstance(value, (list, tuple)) and all(
-        none if v is None else ONE[item](v) for v in value
-    )
 
 
 @pytest.fixture
@@ -122,23 +20,8 @@ def lib():
     made._destroy()
 
 
-def outcome(op, *arguments):
-    """True if a call gives something; False if it is refused as it ought to be."""
-    said = ""
-    try:
-        op(*arguments)
-    except RuntimeError as error:
-        said = str(error)
-    assert not said or ("strangers::f" in said and "schema says" in said), said
-    return not said
-
-
 def same(got, name, declared, kind):
     pytest.fail(f"{declared} by {kind}: {name} was {'taken' if got else 'refused'}")
-
-
-def inputs(kind):
-    return taeda.ones(3, device="meta" if kind == "meta" else "cpu")
 
 
 @pytest.mark.parametrize("kind", KINDS)

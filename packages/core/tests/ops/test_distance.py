@@ -170,3 +170,16 @@ def test_a_row_of_other_numbers_changes_no_other_distance(row, odd, dtype):
         wanted = kept(taeda.cdist(a.double(), b.double(), compute_mode=mode))
         digits = {"float64": 1e-6, "float32": 1e-5, "float16": 2e-3, "bfloat16": 1e-2}[dtype]
         taeda.testing.assert_close(found.double(), wanted, rtol=digits, atol=digits)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16"])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_row_with_an_infinity_is_infinitely_far(sign, dtype):
+    x, y = (taeda.randn(30, 5).to(getattr(taeda, dtype)) for _ in "xy")
+    x[3, 1] = sign * math.inf
+    for found in (
+        taeda.cdist(x, y, compute_mode="use_mm_for_euclid_dist"),
+        taeda.cdist(y, x, compute_mode="use_mm_for_euclid_dist").mT,
+    ):
+        assert found[3].tolist() == [math.inf] * 30
+        assert found.isfinite().sum() == 29 * 30
