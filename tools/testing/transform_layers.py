@@ -172,7 +172,7 @@ def _checkpoint(lib: Any, f: Function, c: Any) -> Function:
 
 
 def _module(lib: Any, f: Function, c: Any) -> Any:
-    class Net(lib.nn.Module):  # type: ignore[misc, name-defined]  # of either library
+    class Net(lib.nn.Module):  # type: ignore[misc]  # of either library
         def __init__(self) -> None:
             super().__init__()
             self.w = lib.nn.Parameter(lib.ones(LENGTH, dtype=c.dtype))
@@ -205,7 +205,7 @@ def _ensemble(lib: Any, f: Function, c: Any) -> Function:
 
 
 def _function(lib: Any, f: Function, c: Any) -> Function:
-    class Own(lib.autograd.Function):  # type: ignore[misc, name-defined]  # of either library
+    class Own(lib.autograd.Function):  # type: ignore[misc]  # of either library
         generate_vmap_rule = True
 
         @staticmethod

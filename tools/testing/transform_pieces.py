@@ -121,6 +121,42 @@ def _unbound(lib: Any, x: Any) -> Any:
     return lib.stack([t.sin() * t for t in x.unbind(0)][::-1])
 
 
+def _sampled(lib: Any, x: Any) -> Any:
+    image = lib.outer(x[:2], x[1:].sin())[None, None]
+    grid = lib.stack([x.tanh() * 0.3 + 0.1, x.sin() * 0.3 + 0.1], -1)[None, None]
+    return lib.nn.functional.grid_sample(image, grid, align_corners=False)[0, 0, 0]
+
+
+def _recurrent(lib: Any, x: Any) -> Any:
+    """One layer of an LSTM over three steps, whose weights depend on x as well."""
+    n = x.shape[0]
+    weights = [lib.outer(lib.linspace(-1.0, 1.0, 4 * n, dtype=x.dtype), x.cos()) for _ in range(2)]
+    first = lib.zeros(1, 1, n, dtype=x.dtype)
+    steps = lib.stack([x, x.sin(), x * x])[:, None]
+    return lib.lstm(steps, (first, first), weights, False, 1, 0.0, False, False, False)[0][-1, 0]
+
+
+def _batch_normed(lib: Any, x: Any) -> Any:
+    rows = lib.outer(lib.stack([x[0], x[1], x[0] * x[2]]).sin(), x)
+    return lib.nn.functional.batch_norm(rows, None, None, x, x.cos(), True, 0.1, 0.5)[0]
+
+
+def _group_normed(lib: Any, x: Any) -> Any:
+    return lib.nn.functional.group_norm(lib.outer(x, x.cos())[None], 1, x, x.sin(), 0.5)[0, :, 0]
+
+
+def _transposed(lib: Any, x: Any) -> Any:
+    return lib.nn.functional.conv_transpose1d(x[None, None], x.cos()[None, None], padding=1)[0, 0]
+
+
+def _distances(lib: Any, x: Any) -> Any:
+    return lib.cdist(lib.stack([x, x.sin()], 1), lib.stack([x.cos() + 4, x], 1)).sum(1) * 0.2
+
+
+def _reduced(lib: Any, x: Any) -> Any:
+    return x.scatter_reduce(0, lib.tensor([1, 1, 0]), x.cos() + 2, "prod") * 0.3
+
+
 PIECES: dict[str, Piece] = {
     "sin": lambda lib, x: x.sin(),
     "tanh": lambda lib, x: lib.tanh(x),
@@ -173,9 +209,9 @@ PIECES: dict[str, Piece] = {
     "unfold": lambda lib, x: x * x.unfold(0, 2, 1).prod(1).sum() * 0.3,
     "pad": lambda lib, x: lib.nn.functional.pad(x, (1, 0))[:-1].sin() + x,
     "pool": lambda lib, x: lib.nn.functional.avg_pool1d(x.sin()[None], 3, 1, 1)[0],
-    "interpolated": lambda lib, x: lib.nn.functional.interpolate(
-        x.sin()[None, None], scale_factor=2.0, mode="linear"
-    )[0, 0, ::2],
+    "interpolated": lambda lib, x: (
+        lib.nn.functional.interpolate(x.sin()[None, None], scale_factor=2.0, mode="linear")[0, 0, ::2]
+    ),
     "mse": lambda lib, x: lib.nn.functional.mse_loss(x, x.sin(), reduction="none") + x,
     "cross_entropy": lambda lib, x: (
         x * lib.nn.functional.cross_entropy(x[None], lib.tensor([1])) * 0.3
@@ -184,9 +220,38 @@ PIECES: dict[str, Piece] = {
     "slogdet": lambda lib, x: x * lib.linalg.slogdet(_positive(lib, x))[1] * 0.3,
     "inverse": lambda lib, x: lib.linalg.inv(_positive(lib, x)).sum(0) * x,
     "float": lambda lib, x: x.to(lib.float64).sin().to(x.dtype),
-    "constant": lambda lib, x: (
-        x.detach() * 0 + lib.linspace(0.2, 0.9, x.shape[0], dtype=x.dtype) * x
+    "constant": lambda lib, x: x.detach() * 0 + lib.linspace(0.2, 0.9, x.shape[0], dtype=x.dtype) * x,
+    "dropout": lambda lib, x: lib.nn.functional.dropout(x.sin(), 0.5, False) * x,
+    "glu": lambda lib, x: lib.nn.functional.glu(lib.cat([x, x.sin()])),
+    "bilinear": lambda lib, x: (
+        lib.nn.functional.bilinear(x, x.cos(), lib.stack([_matrix(lib, x)] * 3)) * 0.1
     ),
+    "rms_norm": lambda lib, x: lib.nn.functional.rms_norm(x, x.shape, x.cos(), 0.5),
+    "instance_norm": lambda lib, x: lib.nn.functional.instance_norm(x[None, None], eps=0.5)[0, 0],
+    "kron": lambda lib, x: lib.kron(x[:1], x.sin()) + lib.kron(x, x[:1].cos()),
+    "cross": lambda lib, x: lib.linalg.cross(x, x.sin()),
+    "matrix_exp": lambda lib, x: lib.linalg.matrix_exp(lib.outer(x, x.sin()) * 0.2).sum(0) * 0.3,
+    "pinv": lambda lib, x: lib.linalg.pinv(_positive(lib, x)).sum(0) * x,
+    "logdet": lambda lib, x: x * lib.logdet(_positive(lib, x)) * 0.3,
+    "multi_dot": lambda lib, x: lib.linalg.multi_dot([x, _matrix(lib, x), lib.outer(x, x.cos())]) * 0.1,
+    "std": lambda lib, x: x * x.std() * 0.3,
+    "trapezoid": lambda lib, x: x * lib.trapezoid(x.sin(), x) + lib.cumulative_trapezoid(x, x).sum(),
+    "gradient": lambda lib, x: lib.gradient(x.sin())[0] * x,
+    "hypot": lambda lib, x: lib.hypot(x, x.cos() + 2),
+    "lgamma": lambda lib, x: lib.lgamma(x * x + 1.5) * x,
+    "xlogy": lambda lib, x: lib.xlogy(x, x * x + 1),
+    "huber": lambda lib, x: lib.nn.functional.huber_loss(x, x.sin(), reduction="none") * x + x,
+    "bce": lambda lib, x: (
+        lib.nn.functional.binary_cross_entropy_with_logits(x, x.sigmoid(), reduction="none") * x
+    ),
+    "kl_div": lambda lib, x: lib.nn.functional.kl_div(x, x.sigmoid(), reduction="none") * 0.3 + x,
+    "sampled": _sampled,
+    "recurrent": _recurrent,
+    "batch_normed": _batch_normed,
+    "group_normed": _group_normed,
+    "transposed": _transposed,
+    "distances": _distances,
+    "reduced": _reduced,
     "first_place": _first_place,
     "added_in_place": _added_in_place,
     "view_in_place": _view_in_place,

@@ -39,7 +39,7 @@ def _flops(lib: Any) -> Any:
 
 
 def _functions_seen(lib: Any) -> Any:
-    class Seen(lib.overrides.TorchFunctionMode):  # type: ignore[misc, name-defined]  # of either
+    class Seen(lib.overrides.TorchFunctionMode):  # type: ignore[misc]  # of either
         def __torch_function__(
             self, func: Any, types: Any, args: Any = (), kwargs: Any = None
         ) -> Any:
@@ -53,7 +53,7 @@ def _operators_seen(lib: Any) -> Any:
 
     home = importlib.import_module(f"{lib.__name__}.utils._python_dispatch")
 
-    class Seen(home.TorchDispatchMode):  # type: ignore[misc, name-defined]  # of either library
+    class Seen(home.TorchDispatchMode):  # type: ignore[misc]  # of either library
         def __torch_dispatch__(
             self, func: Any, types: Any, args: Any = (), kwargs: Any = None
         ) -> Any:

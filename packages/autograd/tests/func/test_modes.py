@@ -82,6 +82,18 @@ def test_what_was_made_in_inference_mode_may_be_used(name):
     taeda.testing.assert_close(CAPTURES[name](made, made), CAPTURES[name](V, V))
 
 
+@pytest.mark.parametrize("inside", [False, True])
+@pytest.mark.parametrize("name", CAPTURES)
+def test_tangents_of_what_was_made_in_inference_mode_are_saved(name, inside):
+    with taeda.inference_mode():
+        made = V * 1
+    wanted = func.jvp(lambda x: CAPTURES[name](X, x), (V,), (X,))[1]
+    with taeda.inference_mode(inside):
+        got = func.jvp(lambda x: CAPTURES[name](X, x), (made,), (X,))[1]
+    taeda.testing.assert_close(got, wanted)
+    assert wanted.abs().sum() > 0
+
+
 MODES = {
     "no_grad": taeda.no_grad,
     "inference_mode": taeda.inference_mode,

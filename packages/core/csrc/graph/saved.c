@@ -333,7 +333,12 @@ PyObject *td_unpack(const Node *n, Saved *s)
                                  : wrap_alias(s->t);
     if (!made) return NULL;
     PyTensor *p = (PyTensor *)made;
-    if (made == s->packed) return made; /* the very argument, with its history */
+    int has_tangent = s->tangent && s->level == td_dual_level;
+    if (made ==
+        s->packed) { /* the very argument, with its history, or a copy, without its tangent */
+        if (has_tangent && !td_tangent(p) && give_tangent(n, s, p) < 0) Py_CLEAR(made);
+        return made;
+    }
     if (owner) {
         if (set_origin(p, owner, s) < 0) return Py_DECREF(made), NULL;
     } else if (s->leaf) { /* a hooked leaf: its gradient still goes to the leaf */
@@ -341,7 +346,7 @@ PyObject *td_unpack(const Node *n, Saved *s)
         if (td_gradient_edge(s->leaf, &edge) < 0) return Py_DECREF(made), NULL;
         p->node = edge.node;
     }
-    if (s->tangent && s->level == td_dual_level && give_tangent(n, s, p) < 0) Py_CLEAR(made);
+    if (has_tangent && give_tangent(n, s, p) < 0) Py_CLEAR(made);
     return made;
 }
 
