@@ -256,3 +256,32 @@ def test_what_a_transform_returns_has_no_graph_of_inner_ones(outer):
     func.grad(inner)(leaf).sum().backward()
     wanted = -X.cos() * V * V
     taeda.testing.assert_close(leaf.grad, wanted)
+
+
+@pytest.mark.parametrize("name", ["sin", "vmap"])  # whose values are no samples
+def test_what_is_shared_by_samples_is_walked_back_from_without_them(name):
+    own = by_func(INNER[name])
+
+    def by_hand(f):
+        z = X.clone().requires_grad_()
+        return taeda.autograd.grad(f(z), z, V)[0]
+
+    def by_functional(f):
+        return taeda.autograd.functional.vjp(f, X, V)[1]
+
+    def slope(f):
+        return func.jvp(f, (X,), (V,))[1]
+
+    for run in (by_hand, by_functional, slope):
+        mapped = func.vmap(lambda a, run=run: run(own) * a)(taeda.tensor([1.0, 2.0]))
+        wanted = run(INNER[name])
+        taeda.testing.assert_close(mapped, taeda.stack([wanted, 2 * wanted]), rtol=1e-5, atol=1e-6)
+
+
+def test_a_tangent_of_what_samples_share_outlives_the_map():
+    own = by_func(taeda.sin)
+
+    def run(x):
+        return func.vmap(lambda a: own(x) * a)(taeda.tensor([1.0, 2.0])).sum(0)
+
+    taeda.testing.assert_close(func.jvp(run, (X,), (V,))[1], 3 * X.cos() * V)

@@ -113,6 +113,14 @@ def _for_each(roots: tuple[Any, ...], gradients: Any) -> tuple[Any, ...]:
     return given
 
 
+def _walk(*given: Any) -> Any:
+    """The engine. What it meets has no samples, also inside of a map: `refuse_samples` saw to it."""
+    if not _core.get_layers() & TRANSFORM:
+        return _core.run_backward(*given)
+    with _function_maps.all_apart():
+        return _core.run_backward(*given)
+
+
 def backward(
     tensors: Tensors,
     grad_tensors: Any = None,
@@ -155,7 +163,7 @@ def backward(
         _check_inputs(wanted)
     roots, gradients = _roots(tensors, grad_tensors if grad_variables is None else grad_variables)
     keep = create_graph if retain_graph is None else retain_graph
-    captured = _core.run_backward(roots, gradients, wanted, bool(keep), bool(create_graph), True)
+    captured = _walk(roots, gradients, wanted, bool(keep), bool(create_graph), True)
     if wanted is not None:
         _accumulate_into_nonleaves(wanted, captured)
 
@@ -245,7 +253,7 @@ def grad(
     roots, gradients = _roots(outputs, grad_outputs)
     _check_inputs(wanted)
     keep = create_graph if retain_graph is None else retain_graph
-    found = _core.run_backward(roots, gradients, wanted, bool(keep), bool(create_graph), False)
+    found = _walk(roots, gradients, wanted, bool(keep), bool(create_graph), False)
     return tuple(
         _result(i, t, g, allow_unused, materialize_grads)
         for i, (t, g) in enumerate(zip(wanted, found, strict=True))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NamedTuple
 
 from taeda import Tensor
+from taeda._core_api import runtime as _core
+from taeda._core_api.calls import TRANSFORM
 
-__all__ = ["VmapInfo", "apply", "each", "level_of", "refuse_samples"]
+__all__ = ["VmapInfo", "all_apart", "apart_of", "apply", "each", "level_of", "refuse_samples"]
 
 
 class VmapInfo(NamedTuple):
@@ -98,6 +101,24 @@ def each(level: Any, function: Any, argument: Any) -> Any:
     from .batching import each_sample  # late: for vmap alone
 
     return each_sample(level, function, argument)
+
+
+def all_apart() -> AbstractContextManager[None]:
+    """A context in which tensors are plain for all maps at work: transforms inside make no samples."""
+    from .batching import apart, levels  # late: for vmap alone
+
+    return apart(list(levels()))
+
+
+def apart_of(made: Any) -> AbstractContextManager[None]:
+    """The same where none of what was made is a sample."""
+    if not _core.get_layers() & TRANSFORM:
+        return nullcontext()
+    from taeda._core_api.trees import leaves
+
+    from .batching import Batched  # late: for vmap alone
+
+    return nullcontext() if any(type(leaf) is Batched for leaf in leaves(made)) else all_apart()
 
 
 def refuse_samples(values: Any) -> None:
