@@ -11,7 +11,7 @@
 
 /* ---- self with a part replaced ---- */
 
-static td_status write_part(td_tensor *part, const td_tensor *src)
+static td_status write_part(td_tensor *part, const td_tensor *src) /* takes the part over */
 {
     char a[TD_SHAPE_TEXT], b[TD_SHAPE_TEXT];
     td_status status = TD_OK;
@@ -82,38 +82,55 @@ td_status td_op_as_strided_scatter(td_call *call)
 
 /* ---- gradients of views: (grad, input_sizes, the view's own arguments) ---- */
 
+typedef td_status (*view_of)(td_tensor **part, td_tensor *whole, const td_call *call);
+
+static td_status whole_on(td_call *call, td_tensor **whole, td_device device)
+{
+    return td_tensor_empty(whole, (td_dtype)SELF->dtype, device, (int)TD_LEN(1), TD_INTS(1));
+}
+
 static td_status zeros(td_call *call)
 {
     td_scalar zero = td_scalar_int(0);
-    TD_TRY(td_tensor_empty(OUT, (td_dtype)SELF->dtype, (td_device)SELF->device, (int)TD_LEN(1),
-                           TD_INTS(1)));
+    TD_TRY(whole_on(call, OUT, (td_device)SELF->device));
     return td_fill(call->out[0], &zero);
 }
 
-td_status td_op_select_backward(td_call *call)
+/* The sizes are a caller's, and may be of any product: what does not fit is refused before memory
+ * is taken for them. */
+static td_status put_back(td_call *call, view_of view)
 {
-    td_tensor *part;
+    td_tensor *shell, *part;
+    TD_TRY(whole_on(call, &shell, TD_META));
+    td_status status = view(&part, shell, call);
+    if (status == TD_OK) status = write_part(part, SELF);
+    td_tensor_free(shell);
+    TD_TRY(status);
     TD_TRY(zeros(call));
-    TD_TRY(td_view_select(&part, call->out[0], TD_INT(2), TD_INT(3)));
+    TD_TRY(view(&part, call->out[0], call));
     return write_part(part, SELF);
 }
 
-td_status td_op_slice_backward(td_call *call)
+static td_status selected(td_tensor **part, td_tensor *whole, const td_call *call)
 {
-    td_tensor *part;
-    TD_TRY(zeros(call));
-    TD_TRY(
-        td_view_slice(&part, call->out[0], TD_INT(2), bound(call, 3), bound(call, 4), TD_INT(5)));
-    return write_part(part, SELF);
+    return td_view_select(part, whole, TD_INT(2), TD_INT(3));
 }
 
-td_status td_op_diagonal_backward(td_call *call)
+static td_status sliced(td_tensor **part, td_tensor *whole, const td_call *call)
 {
-    td_tensor *part;
-    TD_TRY(zeros(call));
-    TD_TRY(td_view_diagonal(&part, call->out[0], TD_INT(2), TD_INT(3), TD_INT(4)));
-    return write_part(part, SELF);
+    return td_view_slice(part, whole, TD_INT(2), bound(call, 3), bound(call, 4), TD_INT(5));
 }
+
+static td_status on_diagonal(td_tensor **part, td_tensor *whole, const td_call *call)
+{
+    return td_view_diagonal(part, whole, TD_INT(2), TD_INT(3), TD_INT(4));
+}
+
+td_status td_op_select_backward(td_call *call) { return put_back(call, selected); }
+
+td_status td_op_slice_backward(td_call *call) { return put_back(call, sliced); }
+
+td_status td_op_diagonal_backward(td_call *call) { return put_back(call, on_diagonal); }
 
 /* ---- places that stand for several elements, on a device ---- */
 

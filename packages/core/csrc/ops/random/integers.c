@@ -140,6 +140,11 @@ static td_status sized(td_call *call, int sizes_at, td_generator *g, int64_t fro
 {
     td_options o = {0};
     TD_TRY(td_factory_options(call, sizes_at + 2, TD_I64, TD_CPU, &o));
+    td_tensor *shell; /* bounds are looked at before memory is taken */
+    TD_TRY(td_tensor_empty(&shell, o.dtype, TD_META, (int)TD_LEN(sizes_at), TD_INTS(sizes_at)));
+    td_status status = draw_below(shell, g, from, to);
+    td_tensor_free(shell);
+    TD_TRY(status);
     TD_TRY(td_tensor_empty(OUT, o.dtype, o.device, (int)TD_LEN(sizes_at), TD_INTS(sizes_at)));
     return draw_below(call->out[0], g, from, to);
 }

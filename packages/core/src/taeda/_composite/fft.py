@@ -98,16 +98,16 @@ def _check_sizes(sizes: Ints) -> None:
 
 
 def _fitted(x: Tensor, sizes: Ints, dims: Ints) -> Tensor:
-    """Cut, or padded with zeros, at the ends."""
+    """Cut, or padded with zeros, at the ends: padded at once, so that no memory is taken for a part of what
+    does not fit.
+    """
+    pads = [0] * (2 * x.dim())
     for n, d in zip(sizes, dims, strict=True):
         have = x.size(d)
-        if n == have:
-            continue
         if n < have:
             x = x.narrow(d, 0, n)
-        else:
-            x = taeda.constant_pad_nd(x, [0, 0] * (x.dim() - 1 - d) + [0, n - have], 0)
-    return x
+        pads[2 * (x.dim() - 1 - d) + 1] = max(n - have, 0)
+    return taeda.constant_pad_nd(x, pads, 0) if any(pads) else x
 
 
 def _cut(x: Tensor, s: Ints | None, dim: Ints | None) -> tuple[Tensor, list[int]]:
