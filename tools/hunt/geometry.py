@@ -166,9 +166,8 @@ def drawn_samples(row: Any, draw: Random) -> Iterator[Any]:
 
     yield from itertools.islice(samples(row), FEW_CALLS)
     sizes = {name: draw.choice((0, 1, 1, 2, 3, 5)) for name in ("n", "m", "k")}
-    with contextlib.suppress(
-        *fuzz.DOCUMENTED, ZeroDivisionError
-    ):  # arguments that are made by operations
+    # arguments that are made by operations
+    with contextlib.suppress(*fuzz.DOCUMENTED, ZeroDivisionError):
         yield from itertools.islice(samples(row, **sizes), FEW_CALLS)
 
 

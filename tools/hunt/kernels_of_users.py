@@ -30,9 +30,8 @@ CALLS = 40  # of a schema
 
 def drawn(random: Random, some: dict[str, Any], declared: list[str]) -> Any:
     """A value that a kernel returns: often nearly what its schema wants."""
-    kinds = [
-        name for name in some if name != "turning"
-    ]  # whose items change from reading to reading
+    # the items of a turning list change from reading to reading
+    kinds = [name for name in some if name != "turning"]
 
     def one(depth: int) -> Any:
         if depth and random.random() < 0.3:

@@ -209,9 +209,9 @@ PIECES: dict[str, Piece] = {
     "unfold": lambda lib, x: x * x.unfold(0, 2, 1).prod(1).sum() * 0.3,
     "pad": lambda lib, x: lib.nn.functional.pad(x, (1, 0))[:-1].sin() + x,
     "pool": lambda lib, x: lib.nn.functional.avg_pool1d(x.sin()[None], 3, 1, 1)[0],
-    "interpolated": lambda lib, x: (
-        lib.nn.functional.interpolate(x.sin()[None, None], scale_factor=2.0, mode="linear")[0, 0, ::2]
-    ),
+    "interpolated": lambda lib, x: lib.nn.functional.interpolate(
+        x.sin()[None, None], scale_factor=2.0, mode="linear"
+    )[0, 0, ::2],
     "mse": lambda lib, x: lib.nn.functional.mse_loss(x, x.sin(), reduction="none") + x,
     "cross_entropy": lambda lib, x: (
         x * lib.nn.functional.cross_entropy(x[None], lib.tensor([1])) * 0.3
@@ -220,7 +220,9 @@ PIECES: dict[str, Piece] = {
     "slogdet": lambda lib, x: x * lib.linalg.slogdet(_positive(lib, x))[1] * 0.3,
     "inverse": lambda lib, x: lib.linalg.inv(_positive(lib, x)).sum(0) * x,
     "float": lambda lib, x: x.to(lib.float64).sin().to(x.dtype),
-    "constant": lambda lib, x: x.detach() * 0 + lib.linspace(0.2, 0.9, x.shape[0], dtype=x.dtype) * x,
+    "constant": lambda lib, x: (
+        x.detach() * 0 + lib.linspace(0.2, 0.9, x.shape[0], dtype=x.dtype) * x
+    ),
     "dropout": lambda lib, x: lib.nn.functional.dropout(x.sin(), 0.5, False) * x,
     "glu": lambda lib, x: lib.nn.functional.glu(lib.cat([x, x.sin()])),
     "bilinear": lambda lib, x: (
@@ -233,9 +235,13 @@ PIECES: dict[str, Piece] = {
     "matrix_exp": lambda lib, x: lib.linalg.matrix_exp(lib.outer(x, x.sin()) * 0.2).sum(0) * 0.3,
     "pinv": lambda lib, x: lib.linalg.pinv(_positive(lib, x)).sum(0) * x,
     "logdet": lambda lib, x: x * lib.logdet(_positive(lib, x)) * 0.3,
-    "multi_dot": lambda lib, x: lib.linalg.multi_dot([x, _matrix(lib, x), lib.outer(x, x.cos())]) * 0.1,
+    "multi_dot": lambda lib, x: (
+        lib.linalg.multi_dot([x, _matrix(lib, x), lib.outer(x, x.cos())]) * 0.1
+    ),
     "std": lambda lib, x: x * x.std() * 0.3,
-    "trapezoid": lambda lib, x: x * lib.trapezoid(x.sin(), x) + lib.cumulative_trapezoid(x, x).sum(),
+    "trapezoid": lambda lib, x: (
+        x * lib.trapezoid(x.sin(), x) + lib.cumulative_trapezoid(x, x).sum()
+    ),
     "gradient": lambda lib, x: lib.gradient(x.sin())[0] * x,
     "hypot": lambda lib, x: lib.hypot(x, x.cos() + 2),
     "lgamma": lambda lib, x: lib.lgamma(x * x + 1.5) * x,
