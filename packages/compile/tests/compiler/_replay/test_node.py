@@ -96,9 +96,15 @@ def test_hooks_of_inputs_run_once():
 
 
 def test_memory_for_gradients():
-    assert empty_like_result((2, 3), taeda.float64, (1, 2)).stride() == (1, 2)
-    assert empty_like_result((2, 3), taeda.float32, (0, 1)).stride() == (3, 1)
-    assert empty_like_result((1, 3), taeda.float32, (0, 1)).stride() == (0, 1)
+    for shape, strides, made in (
+        ((2, 3), (1, 2), (1, 2)),
+        ((2, 3), (0, 1), (3, 1)),
+        ((1, 3), (0, 1), (0, 1)),
+    ):
+        for device in ("cpu", "meta"):
+            memory = empty_like_result(shape, taeda.float64, strides, taeda.device(device))
+            assert memory.stride() == made and memory.device.type == device
+            assert memory.dtype is taeda.float64
 
 
 def apart(x, v, w):
