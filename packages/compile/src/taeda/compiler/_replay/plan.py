@@ -139,6 +139,8 @@ class _Planning:
         rewinds = [*drawn * raises, *[PythonRandom()] * scalars.draws]
         generators = [*drawn, *(backward.generators if backward is not None else [])]
         calls_custom = any(step.is_custom for step in every)
+        # a gradient that is gone at the end is there if an operation before that raises
+        assigns = effects or any(step.form == GRADIENT for step in every)
         again = not drawn and not writes and not calls_custom
         return Plan(
             inputs=inputs,
@@ -154,7 +156,7 @@ class _Planning:
             effects=effects,
             writes=writes,
             first_write=first_write,
-            risked=_risked(graph, steps) if effects or writes or rewinds else None,
+            risked=_risked(graph, steps) if assigns or writes or rewinds else None,
             repeats=again and not scalars.draws,
             repeats_from_draws=again,
             rewinds=rewinds,
