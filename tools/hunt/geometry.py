@@ -42,8 +42,11 @@ OTHER = re.compile(
 )
 #: rows that take the sizes of a tensor without memory at their word: what they look at is the memory
 UNBOUND = re.compile(r"as_strided|^unfold_backward$|^empty_strided$|^new_empty_strided$")
-#: rows that refuse the numbers of a tensor, here zero points outside of the range, which meta has not
-REFUSES_NUMBERS = re.compile(r"^fake_quantize_per_(channel_affine$|tensor_affine\.tensor_qparams$)")
+#: rows that refuse the numbers of a tensor, which meta has not: zero points outside of the range, weights
+#: whose sum is 0
+REFUSES_NUMBERS = re.compile(
+    r"^cov$|^fake_quantize_per_(channel_affine$|tensor_affine\.tensor_qparams$)"
+)
 #: rows whose tensors name places that the numbers bound: without elements nothing is known of them
 NAMES_PLACES = re.compile(
     r"^(unravel_index|embedding_dense_backward|one_hot|_linalg_permutation|_csr_transpose)$"

@@ -118,6 +118,9 @@ DRAWN_APART: dict[str, tuple[tuple[str, ...], str]] = {
     **dict.fromkeys(
         ("_linalg_eigh", "eigh", "_linalg_svd", "svd", "svd.legacy"), (_ALL, "vectors may have either sign")
     ),
+    **dict.fromkeys(
+        ("_linalg_lu_solve", "lu_solve"), (("scaled", "odd"), "such factors are those of no matrix near by")
+    ),
     "matrix_exp": (("odd",), "powers of the odd number are beyond the type, though the result is not"),
     "matrix_norm.str_ord": (("scaled",), "the gradient divides by the result, which may be beyond the type"),
     "_binary_cross_entropy_backward": (("scaled",), "outside of its domain"),

@@ -104,7 +104,14 @@ def combinations(self: Tensor, r: int, with_replacement: bool) -> Tensor:
         raise RuntimeError(f"combinations: Expect a non-negative number, but got {r}")
     if r == 0:
         return taeda.empty((0,), dtype=self.dtype, device=self.device)
-    places = _places(self.numel(), r, with_replacement).to(self.device)
+    n = self.numel()
+    if self.is_meta:
+        _check_count(n + r - 1 if with_replacement else n, r)
+        count = (
+            math.comb(n + r - 1 if with_replacement else n, r) if n or not with_replacement else 0
+        )
+        return taeda.empty((count, r), dtype=self.dtype, device=self.device)
+    places = _places(n, r, with_replacement).to(self.device)
     return self.index_select(0, places.reshape(-1)).reshape(-1, r)
 
 
