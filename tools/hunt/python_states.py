@@ -1,5 +1,5 @@
 """Programs that read state of Python, compiled and as they are: every idiom of
-`tools/testing/python_state.py` in every place where an object can be found, with a change between
+`tools/testing/python_state` in every place where an object can be found, with a change between
 calls. Results and the state that is left must be equal.
 
     python tools/hunt/python_states.py              all of them, in some minutes
