@@ -22,7 +22,8 @@ __all__ = ["faults"]
 
 Tensor = taeda.Tensor
 Tensors = tuple[Tensor, ...]
-_ALLOWED = 1e-7
+_ALLOWED = {"float64": 1e-7}  # of numbers of about 1
+_LOW = 1e-2  # of dtypes with fewer digits
 _MOST = 4096  # numbers of one call: second derivatives of rows are squares of them
 
 
@@ -163,13 +164,13 @@ def _compared(sample: Sample) -> str:
     s, t = (tuple(_numbers(z, f"{k} {n}", half) for n, z in enumerate(x)) for k in "st")
     v = tuple(_numbers(r, f"v {n}") for n, r in enumerate(plain))
     for made in (_linear, _ways, _thirds):
-        said = _differing(made(f, x, v, s, t))
+        said = _differing(made(f, x, v, s, t), _ALLOWED.get(sample.dtype, _LOW))
         if said:
             return said
     return ""
 
 
-def _differing(ways: dict[str, Callable[[], float]]) -> str:
+def _differing(ways: dict[str, Callable[[], float]], allowed: float) -> str:
     (first, reference), *others = ways.items()
     try:
         wanted = reference()
@@ -180,7 +181,7 @@ def _differing(ways: dict[str, Callable[[], float]]) -> str:
             found = way()
         except DOCUMENTED as error:
             return f"{name} refuses, {first} does not: {type(error).__name__}: {error}"
-        same = abs(found - wanted) <= _ALLOWED * max(abs(wanted), abs(found), 1.0)
+        same = abs(found - wanted) <= allowed * max(abs(wanted), abs(found), 1.0)
         if not same and not (found != found and wanted != wanted):
             return f"{name} {found:.12g}, {first} {wanted:.12g}"
     return ""

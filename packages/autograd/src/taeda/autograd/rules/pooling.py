@@ -9,6 +9,7 @@ from taeda import Tensor
 from taeda._core_api.operators import nn as _nn
 from taeda._core_api.table import grid_sample_by_steps
 
+from .._places import without_graph
 from ._registry import differentiated, linear, not_differentiable
 from ._registry import rule_as_is as rule
 from ._registry import rule_joint_as_is as rule_joint
@@ -240,10 +241,19 @@ def _grid_sample(
     how = (mode, padding_mode, align_corners)
     if not differentiated():
         return _nn._grid_sample_backward(grads[0], input, grid, *how, list(needs))
-    sources = [x if x.requires_grad else x.detach().requires_grad_() for x in (input, grid)]
-    values = grid_sample_by_steps(*sources, *how)
-    wanted = [x for x, need in zip(sources, needs, strict=True) if need]
-    made = iter(taeda.autograd.grad(values, wanted, grads[0], create_graph=True))
+    recorded = taeda.is_grad_enabled()
+    with (
+        taeda.enable_grad()
+    ):  # where only tangents are asked for, this walk needs a graph all the same
+        sources = [
+            x if x.requires_grad else without_graph(x).requires_grad_() for x in (input, grid)
+        ]
+        values = grid_sample_by_steps(*sources, *how)
+        wanted = [x for x, need in zip(sources, needs, strict=True) if need]
+        found = taeda.autograd.grad(
+            values, wanted, grads[0], create_graph=True, allow_unused=True, materialize_grads=True
+        )
+    made = iter(found if recorded else map(without_graph, found))
     return tuple(next(made) if need else None for need in needs)
 
 
