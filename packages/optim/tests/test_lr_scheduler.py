@@ -50,3 +50,34 @@ class TestSWALR(Rates):
             lambda e: LR + (0.1 - LR) * min(e, 4) / 4,
         ),
     }
+
+
+#: what each schedule wants besides the optimizer; those that are made of others have a test below
+_WANTED = {
+    "LambdaLR": (lambda epoch: 0.9**epoch,), "MultiplicativeLR": (lambda epoch: 0.9,), "StepLR": (2,),
+    "MultiStepLR": ([1, 3],), "ConstantLR": (0.5, 2), "LinearLR": (0.5, 1.0, 3), "ExponentialLR": (0.9,),
+    "CosineAnnealingLR": (4,), "PolynomialLR": (4,), "CyclicLR": (0.1, 1.0, 2), "OneCycleLR": (1.0, 9),
+    "CosineAnnealingWarmRestarts": (2,), "ReduceLROnPlateau": ("min", 0.5, 0),
+}  # fmt: skip
+_COMBINED = {"LRScheduler", "SequentialLR", "ChainedScheduler"}
+
+
+def _rates_of(name, rate):
+    # no momentum: CyclicLR and OneCycleLR are asked not to cycle it
+    optimizer = taeda.optim.SGD([taeda.ones(1, requires_grad=True)], lr=rate)
+    options = {"cycle_momentum": False} if name in ("CyclicLR", "OneCycleLR") else {}
+    schedule, found = getattr(lrs, name)(optimizer, *_WANTED[name], **options), []
+    for _ in range(5):
+        found.append(float(optimizer.param_groups[0]["lr"]))
+        optimizer.step()
+        schedule.step(*((1.0,) if name == "ReduceLROnPlateau" else ()))
+    return found, optimizer.param_groups[0]["lr"]
+
+
+@pytest.mark.parametrize("shape", [(), (1,)], ids=str)
+@pytest.mark.parametrize("name", sorted(set(lrs.__all__) - _COMBINED))
+def test_a_rate_may_be_a_tensor_of_one_element(name, shape):
+    rate = taeda.full(shape, 0.1, dtype=taeda.float64)
+    found, last = _rates_of(name, rate)
+    assert found == pytest.approx(_rates_of(name, 0.1)[0])
+    assert last is rate and rate.shape == shape

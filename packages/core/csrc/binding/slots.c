@@ -85,7 +85,7 @@ BINARY(slot_mul, "mul", "mul.Tensor")
 BINARY(quotient, "div", "div.Tensor")
 BINARY(slot_floordiv, "floor_divide", "floor_divide")
 BINARY(slot_mod, "remainder", "remainder.Tensor")
-BINARY(slot_matmul, "matmul", "matmul")
+BINARY(product, "matmul", "matmul")
 BINARY(slot_and, "bitwise_and", "bitwise_and.Tensor")
 BINARY(slot_or, "bitwise_or", "bitwise_or.Tensor")
 BINARY(slot_xor, "bitwise_xor", "bitwise_xor.Tensor")
@@ -97,6 +97,13 @@ BINARY(slot_lt, "lt", "lt.Tensor")
 BINARY(slot_le, "le", "le.Tensor")
 BINARY(slot_gt, "gt", "gt.Tensor")
 BINARY(slot_ge, "ge", "ge.Tensor")
+
+/* a number is no matrix: the other side may know what it is beside one */
+static PyObject *slot_matmul(PyObject *a, PyObject *b)
+{
+    if (td_is_number(td_is_tensor(a) ? b : a)) Py_RETURN_NOTIMPLEMENTED;
+    return product(a, b);
+}
 
 static PyObject *
 named(Slot *s, int n,

@@ -450,3 +450,23 @@ def test_a_short_matrix_times_a_vector(dtype, by_column, n, k):
     row = taeda.nn.functional.linear(vector.reshape(1, k), matrix, bias)
     assert row.shape == (1, n)
     assert (np.abs(values(row)[0] - want - values(bias)) <= slack + TOLERANCE[dtype] * 4).all()
+
+
+class _Knows:
+    def __matmul__(self, other):
+        return "left"
+
+    def __rmatmul__(self, other):
+        return "right"
+
+
+def test_a_number_is_no_matrix():
+    x = taeda.eye(2)
+    for number in (3, 2.5, True, 1j, np.float64(2)):
+        for use in (lambda n=number: x @ n, lambda n=number: n @ x):
+            with pytest.raises(TypeError, match="@"):
+                use()
+        assert x.__matmul__(number) is NotImplemented
+    assert x @ _Knows() == "right" and _Knows() @ x == "left"
+    with pytest.raises(RuntimeError, match="at least 1 dimension"):
+        x @ taeda.tensor(3.0)

@@ -157,7 +157,7 @@ def _copied(rate: Rate) -> Rate:
 def set_option(group: dict[str, Any], name: str, value: Any) -> None:
     """Set an option of a group; a tensor stays the same tensor, and is filled."""
     if isinstance(group.get(name), Tensor):
-        group[name].fill_(value)
+        group[name].fill_(value.reshape(()) if isinstance(value, Tensor) else value)
     else:
         group[name] = value
 
