@@ -8,6 +8,7 @@ from program_models import Convolutions, normal
 import taeda
 from taeda import nn
 from taeda.export import export
+from taeda.utils._pytree import tree_unflatten
 
 
 def test_tensors_are_those_of_the_module():
@@ -65,3 +66,14 @@ def test_a_program_without_arguments():
     made.w = nn.Parameter(taeda.ones(2))
     made.forward = lambda: made.w * 2
     assert export(made, ()).module()().tolist() == [2.0, 2.0]
+
+
+def test_the_trees_of_a_call():
+    class Two(nn.Module):
+        def forward(self, x, *, scale):
+            return {"a": x * scale, "b": (x,)}
+
+    program = export(Two(), (taeda.ones(2),), {"scale": taeda.ones(2)})
+    args, kwargs = tree_unflatten([1, 2], program.call_spec.in_spec)
+    assert args == (1,) and kwargs == {"scale": 2}
+    assert tree_unflatten([3, 4], program.call_spec.out_spec) == {"a": 3, "b": (4,)}

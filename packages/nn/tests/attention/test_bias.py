@@ -21,6 +21,7 @@ def test_causal_masks(make, diagonal):
     mask = make(4, 6)
     expected = taeda.ones(4, 6, dtype=taeda.bool).tril(diagonal)
     assert taeda.equal(mask.materialize(), expected)
+    assert taeda.equal(mask._materialize("cpu"), expected)
     q, k, v = inputs()
     given = scaled_dot_product_attention(q, k, v, mask)
     assert taeda.allclose(given, scaled_dot_product_attention(q, k, v, expected), atol=1e-5)

@@ -84,6 +84,15 @@ def test_a_warning_names_the_line_that_it_names_otherwise(level):
     assert len(places) == 2 and places[0] == places[1]
 
 
+def test_a_warning_of_a_text_without_a_module_is_heard():
+    space = {"warnings": warnings}  # no __name__: exec(text, {...}) of somebody
+    exec("def f(x):\n    warnings.warn('here')\n    return x + 1", space)
+    f = taeda.compile(space["f"])
+    for _ in range(3):
+        with pytest.warns(UserWarning, match="here"):
+            f(taeda.ones(3))
+
+
 def test_frames_of_the_observer_are_passed():
     assert back(None) is None
     assert back(sys._getframe()) is sys._getframe()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from taeda import Tensor, nn
 from taeda._core_api.trees import TreeSpec
@@ -16,8 +16,15 @@ from ._module_calls import ModuleCallEntry, ModuleCallSignature
 from .graph_signature import ExportGraphSignature, InputKind, OutputKind
 
 __all__ = [
-    "ExportedProgram", "ModuleCallEntry", "ModuleCallSignature", "default_decompositions",
+    "CallSpec", "ExportedProgram", "ModuleCallEntry", "ModuleCallSignature", "default_decompositions",
 ]  # fmt: skip
+
+
+class CallSpec(NamedTuple):
+    """The trees of the arguments, (args, kwargs), and of the results of an exported call."""
+
+    in_spec: TreeSpec
+    out_spec: TreeSpec
 
 
 class ExportedProgram:
@@ -98,6 +105,11 @@ class ExportedProgram:
     def example_inputs(self) -> Any:
         """The arguments of the call that was exported, as (args, kwargs); None after `load`."""
         return self._example_inputs
+
+    @property
+    def call_spec(self) -> CallSpec:
+        """The trees of its arguments, (args, kwargs), and of its results."""
+        return CallSpec(self._in_spec, self._out_spec)
 
     @property
     def module_call_graph(self) -> list[ModuleCallEntry]:

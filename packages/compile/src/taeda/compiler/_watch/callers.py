@@ -87,7 +87,7 @@ def _warn(
         kind,
         frame.f_code.co_filename,
         frame.f_lineno,
-        space.get("__name__"),
+        space.get("__name__", "<string>"),  # None would be no warning at all
         space.setdefault("__warningregistry__", {}),
         space,
         source,

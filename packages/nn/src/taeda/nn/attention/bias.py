@@ -62,6 +62,9 @@ class CausalBias(Tensor):
         ones = taeda.ones(self.seq_len_q, self.seq_len_kv, device=device, dtype=taeda.bool)
         return taeda.tril(ones, diagonal=late)
 
+    def _materialize(self, device: Any = None) -> Tensor:
+        return self.materialize(device)  # the name that programs written for torch know
+
     def __repr__(self, *args: Any, **kwargs: Any) -> str:
         return repr(self.materialize())
 
