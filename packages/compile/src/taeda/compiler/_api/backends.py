@@ -144,10 +144,10 @@ class Delegated(Compiled):
         made = Trace(observer, result, args, kwargs, fuse=False, lower=lower)
         if any(step.caught for step in made.plan.steps):
             raise NoTrace("it may catch the error of an operation, which a backend cannot know")
-        if made.plan.calls_custom and made.plan.risked is not None:
+        if made.plan.calls_custom and made.plan.assigns and made.plan.risked is not None:
             raise NoTrace(
                 "an operation may raise behind an operator that was defined at run time, which is not "
-                "called again: what a backend's function had done until then is not known"
+                "called again, and a backend's function assigns gradients at its end"
             )
         return made
 

@@ -72,6 +72,7 @@ class Plan:
     rewinds: list[Any]  # generators that have to go back where a run raises
     generators: list[Any]
     calls_custom: bool  # operators that were defined at run time
+    assigns: bool  # gradients, also such as are gone at its end
     grown_places: list[int]  # among the tensors of the result: those that take part in a graph
     grown_outputs: dict[int, int]  # their outputs, by place
     consumed_outputs: set[int]  # outputs whose graph a backward inside has used up
@@ -140,7 +141,7 @@ class _Planning:
         generators = [*drawn, *(backward.generators if backward is not None else [])]
         calls_custom = any(step.is_custom for step in every)
         # a gradient that is gone at the end is there if an operation before that raises
-        assigns = effects or any(step.form == GRADIENT for step in every)
+        assigns = bool(effects) or any(step.form == GRADIENT for step in every)
         again = not drawn and not writes and not calls_custom
         return Plan(
             inputs=inputs,
@@ -165,6 +166,7 @@ class _Planning:
                 *[PythonRandom()] * scalars.draws,
             ],
             calls_custom=calls_custom,
+            assigns=assigns,
             grown_places=grown_places,
             grown_outputs=self._grown_outputs,
             consumed_outputs=self._consumed,
