@@ -21,7 +21,12 @@ __all__ = [
 
 
 class CallSpec(NamedTuple):
-    """The trees of the arguments, (args, kwargs), and of the results of an exported call."""
+    """The trees of the arguments, (args, kwargs), and of the results of an exported call.
+
+    >>> program = taeda.export.export(taeda.nn.ReLU(), (taeda.ones(2),))
+    >>> program.call_spec.in_spec.num_leaves, program.call_spec.out_spec.num_leaves
+    (1, 1)
+    """
 
     in_spec: TreeSpec
     out_spec: TreeSpec

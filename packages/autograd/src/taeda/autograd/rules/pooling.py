@@ -242,9 +242,8 @@ def _grid_sample(
     if not differentiated():
         return _nn._grid_sample_backward(grads[0], input, grid, *how, list(needs))
     recorded = taeda.is_grad_enabled()
-    with (
-        taeda.enable_grad()
-    ):  # where only tangents are asked for, this walk needs a graph all the same
+    # where only tangents are asked for, this walk needs a graph all the same
+    with taeda.enable_grad():
         sources = [
             x if x.requires_grad else without_graph(x).requires_grad_() for x in (input, grid)
         ]
