@@ -8,20 +8,23 @@ from taeda import Tensor
 __all__ = ["_euclidean_dist"]
 
 SAMPLED = 9  # rows of x2 that tell what all have in common
-ORDINARY = (2.0**-40, 2.0**60)  # the squares of such numbers are far from both ends of float32
+#: the squares of such numbers are far from both ends of the type
+ORDINARY = {taeda.float32: (2.0**-40, 2.0**60), taeda.float64: (2.0**-400, 2.0**400)}
 
 
 def _euclidean_dist(x1: Tensor, x2: Tensor) -> Tensor:
-    """Ordinary numbers in float32, others in float64, which holds the squares of all shorter floats. On a
-    device nobody waits to look at the numbers.
+    """Ordinary numbers in their own type, 16-bit ones in float32. Others in float64, which holds the squares
+    of all shorter floats. On a device nobody waits to look at the numbers.
     """
     dtype = taeda.promote_types(x1.dtype, x2.dtype)
+    working = dtype if dtype is taeda.float64 else taeda.float32
+    if x1.is_cpu:
+        a, b = _without_offset(x1.to(working), x2.to(working))
+        least, most = ORDINARY[working]
+        if all(least < _most(x) < most for x in (a, b)):
+            return _by_product(a, b).to(dtype)
     if dtype is taeda.float64:
         return _of_doubles(x1.double(), x2.double())
-    if x1.is_cpu:
-        a, b = _without_offset(x1.float(), x2.float())
-        if all(ORDINARY[0] < _most(x) < ORDINARY[1] for x in (a, b)):
-            return _by_product(a, b).to(dtype)
     return _by_product(x1.double(), x2.double()).to(dtype)
 
 
