@@ -7,12 +7,12 @@ A key is split into a basic part, which makes a view, and tensors that index dim
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import taeda
 from taeda import Tensor
 from taeda._native import core as _core
+from taeda._warnings import warn
 
 _BYTES = (
     "indexing with dtype uint8 is deprecated: its numbers count as truth values here and as places in NumPy. "
@@ -221,7 +221,7 @@ def _index_tensor(item: Any) -> Any:
                 f"tensors used as indices must be long, int, byte or bool tensors, got {item.dtype}"
             )
         if item.dtype is taeda.uint8:
-            warnings.warn(_BYTES, UserWarning, stacklevel=4)
+            warn(_BYTES, UserWarning)
         if item.dim() == 0 and item.dtype not in (taeda.bool, taeda.uint8):
             return int(item) if item.device.type != "meta" else item.reshape(1)
         return item

@@ -5,12 +5,12 @@ from __future__ import annotations
 import bisect
 import itertools
 import math
-import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
 import taeda
 from taeda import Generator, Tensor
+from taeda._core_api import warn
 
 __all__ = [
     "ChainDataset",
@@ -276,10 +276,7 @@ def random_split(
     if math.isclose(sum(sizes), 1) and sum(sizes) <= 1:
         sizes = _sizes_of(sizes, len(dataset))
         for i in (i for i, size in enumerate(sizes) if not size):
-            warnings.warn(
-                f"Length of split at index {i} is 0. This might result in an empty dataset.",
-                stacklevel=2,
-            )
+            warn(f"Length of split at index {i} is 0. This might result in an empty dataset.")
     if sum(sizes) != len(dataset):
         raise ValueError(
             "Sum of input lengths does not equal the length of the input dataset: "
