@@ -98,6 +98,16 @@ def test_units_of_several_levels_share_a_header(project, monkeypatch):
     assert (commands.count("c-header"), commands.count("-include")) == (1, cc.ENOUGH)
 
 
+def test_a_kept_header_that_a_compiler_does_not_take_rebuilds_nothing(project, monkeypatch):
+    """One that was read without optimizing is read again by units that are optimized."""
+    monkeypatch.setenv("CC", *cc.compiler()[-1:])
+    units = [replace(unit, flags=(*unit.flags, "-O2")) for unit in many(project, "stdint.h")]
+    build = cc.Build(project, cc.compiler(), CFLAGS)
+    times = [path.stat().st_mtime_ns for path in build.compile(units)]
+    again = cc.Build(project, cc.compiler(), CFLAGS).compile(units)
+    assert [path.stat().st_mtime_ns for path in again] == times
+
+
 def test_a_compiler_that_cannot_keep_headers_reads_them(project, monkeypatch):
     monkeypatch.setenv("CC", *cc.compiler()[-1:])
     compiler(project, 'case "$*" in *c-header*) exit 1;; esac')

@@ -42,6 +42,7 @@ __all__ = [
 
 CANDIDATES = ("cc", "gcc", "clang")
 LEVELS = ("-O", "-fvect-cost-model=", "-foptimize-")  # flags that say how to optimize
+HEADERS = ".headers"  # a folder for those that were read before their units
 ENOUGH = 5  # units: to keep a header as it was read takes as long as to read it three times
 
 
@@ -219,7 +220,7 @@ class Build:
         They change no object, so they belong to no key. A cache of objects works without them: it
         knows an object by what the compiler reads for it.
         """
-        folder = self.folder / ".headers"
+        folder = self.folder / HEADERS
         shutil.rmtree(folder, ignore_errors=True)  # of a killed build
         shared = Counter(_shared(unit) for unit in due if unit.header and not unit.compiler)
         often = [key for key, n in shared.items() if n >= ENOUGH]
@@ -248,6 +249,8 @@ class Build:
             said = _run([*command, "-MMD", "-MF", str(depends), "-o", str(temporary)], self.folder)
             # A compiler wrapper may name files relative to where it ran; an absolute name stays itself.
             names = [str(self.folder / name) for name in _dependencies(depends)]
+            # that of a header which was read before is gone when the build is done
+            names = [name for name in names if Path(name).parent.name != HEADERS]
             inputs = {name: self.digest(name) for name in names}
             self._finish(temporary, target, self._key(unit), inputs)
         finally:
@@ -302,9 +305,10 @@ class Build:
 
 def _shared(unit: Unit) -> tuple[str, ...]:
     """Units of the build's compiler for which this is the same read their header alike, whatever
-    their level: how a function is optimized is not kept with what was read.
+    their level: how a function is optimized is not kept with what was read, but for whether it is
+    at all, which macros tell.
     """
-    read = (flag for flag in unit.flags if not flag.startswith(LEVELS))
+    read = (flag for flag in unit.flags if flag == "-O0" or not flag.startswith(LEVELS))
     return (*read, "" if unit.compiler else unit.header)
 
 
