@@ -44,7 +44,7 @@ UNSET = re.compile(r"(new_)?empty(_like|_strided|_permuted)?(\.\w+)?$")
 #: tiles do, and so do distances that are made of a product
 CLOSE = re.compile(
     r"(_(fused|ragged)_attention|_(fused|ragged)_attention_backward|scaled_dot_product_attention"
-    r"|cdist|mv|mm|bmm|dot|matmul|linear|addmm|addmv"
+    r"|cdist|_euclidean_dist|mv|mm|bmm|dot|matmul|linear|addmm|addmv"
     r"|baddbmm|addbmm|multi_dot|_?conv\w*"
     r"|_(lstm|gru|rnn)(_backward)?)(\.|$)"
 )
