@@ -122,7 +122,7 @@ SESSIONS = (
         f"{HUNT}/magnitude.py {{}}"),
     row("properties", "What holds for every row of the op table holds with other numbers and sizes. `-- --seeds 1-50` for more.",
         f"{HUNT}/every_row.py {{}}"),
-    row("compositions", "Random compositions of transforms under modes give what plain steps give; kernels of users and whole modules hold anything, or are refused. `-- --seeds 1-9000` for more.", f"{HUNT}/transforms.py {{}}", f"{HUNT}/kernels_of_users.py {{}}", f"{HUNT}/states.py {{}}"),
+    row("transforms", "Random compositions of transforms under modes give what plain steps give; kernels of users and whole modules hold anything, or are refused. `-- --seeds 1-9000` for more.", f"{HUNT}/transforms.py {{}}", f"{HUNT}/kernels_of_users.py {{}}", f"{HUNT}/states.py {{}}"),
     row("ulps", "Functions of one number and their derivatives keep their bounds; the worst errors as a table. `-- --count 5000` for more.",
         f"{HUNT}/ulps.py {{}}"),
     row("cuda-null", "On a stand-in driver, device=\"cuda\" gives the processor's bits or refuses: every row of the op table, the demo, the GPT and the ResNet. `-- --part 0/8` for a share.",

@@ -1,5 +1,5 @@
 """Random compositions of transforms: what is seen, what is left of a program that fails, and a share of them
-that a default run affords; `nox -s compositions` goes on.
+that a default run affords; `nox -s transforms` goes on.
 """
 
 from __future__ import annotations

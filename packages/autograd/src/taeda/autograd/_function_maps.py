@@ -54,12 +54,12 @@ def by_user(what: str, rule: Any, level: Any, args: tuple[Any, ...], kwargs: dic
     """What `rule(info, in_dims, *args, **kwargs)` gives: results, and where their samples lie.
     RuntimeError if it gives no pair.
     """
-    from .batching import apart  # late: for vmap alone
+    from .batching import taken_apart  # late: for vmap alone
 
     in_dims = tuple(_dims(level, a) for a in args)
     info = VmapInfo(level.size, level.randomness)
     values = {name: _values(level, value) for name, value in kwargs.items()}
-    with apart([level]):
+    with taken_apart([level]):
         made = rule(info, in_dims, *(_values(level, a) for a in args), **values)
     if not isinstance(made, tuple) or len(made) != 2:
         raise RuntimeError(
@@ -105,9 +105,9 @@ def each(level: Any, function: Any, argument: Any) -> Any:
 
 def all_apart() -> AbstractContextManager[None]:
     """A context in which tensors are plain for all maps at work: transforms inside make no samples."""
-    from .batching import apart, levels  # late: for vmap alone
+    from .batching import levels, taken_apart  # late: for vmap alone
 
-    return apart(list(levels()))
+    return taken_apart(list(levels()))
 
 
 def apart_of(made: Any) -> AbstractContextManager[None]:

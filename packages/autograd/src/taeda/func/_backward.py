@@ -10,7 +10,7 @@ import taeda
 from taeda import Tensor
 from taeda._core_api.calls import TRANSFORM, hidden
 from taeda.autograd import grad as _grad
-from taeda.autograd.batching import NeedsValue, apart, each_sample, new_levels
+from taeda.autograd.batching import NeedsValue, each_sample, new_levels, taken_apart
 
 from . import _tree
 from ._level import Level
@@ -52,7 +52,7 @@ def pull(
 ) -> list[Tensor]:
     """Gradients; in a graph where somebody else watches."""
     # what is walked are plain tensors, of all samples
-    with hidden(TRANSFORM), apart(level.maps):
+    with hidden(TRANSFORM), taken_apart(level.maps):
         results, leaves = [level.plain(o) for o in outputs], [level.plain(x) for x in inputs]
         if cotangents is not None:
             cotangents = [level.plain(g) for g in cotangents]

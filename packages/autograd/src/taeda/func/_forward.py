@@ -11,11 +11,11 @@ from taeda._core_api import runtime as _core
 from taeda._core_api.calls import TRANSFORM, hidden
 from taeda.autograd.batching import (
     NeedsValue,
-    apart,
     each_sample,
     new_levels,
     rewrapped,
     standing,
+    taken_apart,
     unwrapped,
 )
 from taeda.autograd.forward_ad import (
@@ -138,7 +138,7 @@ class _Pushforward:
             self._transpose()
 
     def _transpose(self) -> None:
-        with hidden(TRANSFORM), apart(self.level.maps):
+        with hidden(TRANSFORM), taken_apart(self.level.maps):
             self._transpose_plain()
 
     def _transpose_plain(self) -> None:

@@ -30,13 +30,13 @@ from . import (
 from ._batched import (
     Batched,
     Level,
-    apart,
     batched,
     levels,
     on_levels,
     physical,
     rewrapped,
     standing,
+    taken_apart,
     unwrapped,
 )
 from ._call import NeedsValue, call, each_alone, each_sample, new_levels
@@ -47,7 +47,6 @@ __all__ = [
     "Decline",
     "Level",
     "NeedsValue",
-    "apart",
     "batched",
     "each_alone",
     "each_sample",
@@ -59,6 +58,7 @@ __all__ = [
     "rule",
     "rules",
     "standing",
+    "taken_apart",
     "unwrapped",
 ]
 

@@ -23,7 +23,6 @@ __all__ = [
     "Batched",
     "Level",
     "NeedsValue",
-    "apart",
     "batched",
     "levels",
     "on_levels",
@@ -32,6 +31,7 @@ __all__ = [
     "refuse_value",
     "rewrapped",
     "standing",
+    "taken_apart",
     "unwrapped",
 ]
 
@@ -180,7 +180,7 @@ def standing() -> list[Level]:
 
 
 @contextmanager
-def apart(taken: list[Level]) -> Iterator[None]:
+def taken_apart(taken: list[Level]) -> Iterator[None]:
     """While plain tensors stand for what these maps have: for one sample, or for all along a dimension. A
     transform that a user's function calls there must not take them for tensors that the samples share.
     """

@@ -15,7 +15,16 @@ from taeda._core_api.trees import leaves
 from taeda.autograd._function_maps import by_user
 
 from . import random
-from ._batched import Batched, Level, NeedsValue, apart, batched, levels, refuse_value, unwrapped
+from ._batched import (
+    Batched,
+    Level,
+    NeedsValue,
+    batched,
+    levels,
+    refuse_value,
+    taken_apart,
+    unwrapped,
+)
 from ._composed import composed, in_type
 from ._registry import Decline, key_of, rules
 
@@ -176,7 +185,7 @@ def one_by_one(level: Level, key: str, func: Any, args: Any, kwargs: Any) -> Any
     """The call for each sample, and the results stacked."""
     if level.size == 0:
         return _of_none(level, func, args, kwargs)
-    with apart([level]):
+    with taken_apart([level]):
         made = [
             func(*sample(level, args, place), **sample(level, kwargs, place))
             for place in range(level.size)
@@ -269,6 +278,6 @@ def each_alone(why: NeedsValue, run: Callable[[int], Any], count: int) -> list[A
 
 def each_sample(level: Level, function: Any, argument: Any) -> Any:
     """`function` of one sample of its argument after another, and the results stacked."""
-    with apart([level]):
+    with taken_apart([level]):
         made = [function(sample(level, argument, place)) for place in range(level.size)]
     return stacked(level, made)
