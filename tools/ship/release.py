@@ -25,7 +25,6 @@ import os
 import shutil
 import subprocess
 import sys
-import tarfile
 import tempfile
 import zipfile
 from collections.abc import Iterator
@@ -35,7 +34,9 @@ import changelog
 import wheelhouse
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "testing"))
 import packages
+from archives import unpack
 
 ROOT = packages.ROOT
 #: what is compiled in a wheel, by its name; in others nothing is
@@ -144,8 +145,7 @@ def rebuild(folder: Path, scratch: Path) -> int:
     wheels = [path for path in folder.glob("*.whl") if path.name.endswith("py3-none-any.whl")]
     for wheel in wheels:
         source = folder / ("-".join(wheel.name.split("-")[:2]) + ".tar.gz")
-        with tarfile.open(source) as archive:
-            archive.extractall(scratch, filter="data")
+        unpack(source, scratch)
         place = scratch / source.name.removesuffix(".tar.gz")
         run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", scratch, cwd=place)
         if digest(scratch / wheel.name) != digest(wheel):

@@ -20,11 +20,13 @@ import json
 import os
 import subprocess
 import sys
-import tarfile
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "testing"))
+from archives import unpack
 
 HERE = Path(__file__).resolve().parent
 LISTS = HERE / "suites"
@@ -93,8 +95,7 @@ def unpacked(name: str, folder: Path, into: Path) -> Path:
     ]
     if not found:
         sys.exit(f"{folder} has no {stem}.tar.gz: add --get")
-    with tarfile.open(found[0]) as archive:
-        archive.extractall(into, filter="data")
+    unpack(found[0], into)
     return next(path for path in into.iterdir() if path.is_dir())
 
 

@@ -17,10 +17,12 @@ import re
 import subprocess
 import sys
 import sysconfig
-import tarfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "testing"))
+from archives import unpack
 
 from taeda.utils.cpp_extension import include_paths
 
@@ -75,8 +77,7 @@ def fetch(name: str, folder: Path) -> None:
     ]
     if not archives:
         raise SystemExit(f"{wanted} has no sdist here: put its .tar.gz into {kept}")
-    with tarfile.open(archives[0]) as archive:
-        archive.extractall(folder / name, filter="data")
+    unpack(archives[0], folder / name)
 
 
 def for_cpu(text: str) -> str:
