@@ -35,8 +35,9 @@ import wheelhouse
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "testing"))
-import packages
 from archives import unpack
+
+import packages
 
 ROOT = packages.ROOT
 #: what is compiled in a wheel, by its name; in others nothing is
