@@ -1,12 +1,14 @@
 """Every default test, in one pytest process more at a time than there are processors: tests of ranks
 and of killed processes wait for a sixth of the time.
 
-    python tools/hold/tests_all.py [--processes 2] [--part 0/3] [--below FOLDER OR FILE ...] [pytest's words]
+    python tools/hold/tests_all.py [--processes 2] [--part 0/3] [--below FOLDER OR FILE ...]
+                                   [--slowest 10] [pytest's words]
 
 Files are dealt out in portions, each to a pytest of its own, the largest first: what one test
 leaves behind in its process meets few others. Workers of one pytest (pytest-xdist) were tried:
 their main module is not a file, so tests that start processes of their own, or send Ctrl-C to one,
-fail there. A line tells of each portion; one that failed shows all that pytest said.
+fail there. A line tells of each portion; one that failed shows all that pytest said. The last words
+name the slowest tests.
 """
 
 from __future__ import annotations
@@ -29,10 +31,12 @@ ROOT = Path(__file__).resolve().parents[2]
 #: so many portions, or a few more: enough that processes end at about the same time
 PORTIONS = 32
 WORDS = ("passed", "failed", "skipped", "error", "errors", "xfailed", "warnings")
+# a line of pytest's list of the slowest tests: seconds, the phase, the test
+SLOW = re.compile(r"^ *([0-9.]+)s (?:call|setup|teardown) +(.+)$", re.MULTILINE)
 # pytest's status for a portion without any: all of its tests have a mark that is left out
 NO_TESTS = 5
 
-__all__ = ["Portion", "counts", "portions"]
+__all__ = ["Portion", "counts", "portions", "slowest"]
 
 
 @dataclass(frozen=True)
@@ -81,6 +85,15 @@ def counts(said: str) -> Counter[str]:
     return Counter({word: int(number) for number, word in found if word in WORDS})
 
 
+def slowest(said: str) -> list[tuple[float, str]]:
+    """Seconds and names of the tests in pytest's list of the slowest.
+
+    >>> slowest("2.41s call     a/test_b.py::test_c[1 2]")
+    [(2.41, 'a/test_b.py::test_c[1 2]')]
+    """
+    return [(float(seconds), name) for seconds, name in SLOW.findall(said)]
+
+
 def run(portion: Portion, words: Sequence[str], base: Path, part: str = "") -> tuple[int, str]:
     """pytest's exit status and all it said; with a part, of that share of the tests.
     Temporary files of tests lie below `base`, apart for each process.
@@ -101,6 +114,8 @@ def _pytest(portion: Portion, words: Sequence[str], base: Path, part: str) -> tu
         "-p",
         "no:cacheprovider",
         f"--basetemp={folder}/t",
+        "--durations=0",
+        "--durations-min=1",
     ]
     done = subprocess.run(
         [*command, *words, *portion.files],
@@ -136,6 +151,7 @@ def main(arguments: Sequence[str]) -> int:
         "--below", nargs="+", default=[], help="folders and files, relative to the root"
     )
     parser.add_argument("--portions", type=int, default=PORTIONS, help="about so many pytests")
+    parser.add_argument("--slowest", type=int, default=10, help="so many slow tests are named")
     parser.add_argument("--part", default="", help="a share of the tests: 0/3 is a third of them")
     options, words = parser.parse_known_args(arguments)
     files = test_files(options.below)
@@ -143,6 +159,7 @@ def main(arguments: Sequence[str]) -> int:
     todo = portions(files, most=sum(size for _, size in files) * parts // options.portions)
     total: Counter[str] = Counter()
     start, failed = time.monotonic(), False
+    slow: list[tuple[float, str]] = []
     with (
         tempfile.TemporaryDirectory() as base,
         ThreadPoolExecutor(options.processes) as pool,
@@ -155,10 +172,13 @@ def main(arguments: Sequence[str]) -> int:
             right = status in (0, NO_TESTS)
             failed |= not right
             total += counts(said)
+            slow += slowest(said)
             if not right:
                 print(said)
             last = said.strip().rpartition("\n")[2].strip("= ")
             print(f"[{number}/{len(todo)}] {started[future]}: {last}", flush=True)
+    for seconds, name in sorted(slow, reverse=True)[: options.slowest]:
+        print(f"{seconds:6.1f} s  {name}")
     print(f"in {time.monotonic() - start:.0f} s")
     wrong = total["failed"] + total["error"] + total["errors"] or int(failed)
     print(f"{total['passed']} passed, {wrong} failed, {total['skipped']} skipped")

@@ -63,6 +63,17 @@ def test_the_status_of_a_portion_is_that_of_its_pytest(tmp_path, body, status):
     assert tests_all.run(portion, ("-c", "/dev/null"), tmp_path)[0] == status
 
 
+def test_slow_tests_are_read_from_what_pytest_says(tmp_path):
+    file = tmp_path / "test_one.py"
+    file.write_text(
+        "import time\n\ndef test_slow():\n    time.sleep(1.1)\n\ndef test_fast():\n    pass\n"
+    )
+    _, said = tests_all.run(tests_all.Portion((str(file),), 1), ("-c", "/dev/null"), tmp_path)
+    [(seconds, name)] = tests_all.slowest(said)
+    assert seconds >= 1.1 and name.endswith("test_slow")
+    assert tests_all.counts(said)["passed"] == 2
+
+
 def test_the_last_words_of_a_process_that_dies_are_told(tmp_path):
     file = tmp_path / "test_one.py"
     file.write_text(
