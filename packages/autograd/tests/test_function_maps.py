@@ -68,3 +68,42 @@ def test_custom_functions_say_how_they_are_mapped():
         vmap(Silent.apply)(x)
     with pytest.raises(RuntimeError, match="avoid ambiguity"):
         vmap(Twice.apply)(x, x)
+
+
+@pytest.mark.parametrize("given", ["shared", "own"])
+def test_a_sample_that_forward_captures_is_refused_where_it_has_a_derivative(given):
+    def run(x):
+        def of_one(w):
+            class Captures(Cube):
+                @staticmethod
+                def forward(x):
+                    return x * w
+
+            return Captures.apply(x if given == "shared" else x * w)
+
+        return vmap(of_one)(taeda.ones(2, 3)).sum(0)
+
+    x = taeda.randn(3)
+    with pytest.raises(RuntimeError, match="pass it to that function as an argument"):
+        grad(lambda x: run(x).sum())(x)
+    with pytest.raises(RuntimeError, match="pass it to that function as an argument"):
+        run(x.requires_grad_())
+
+
+def test_results_of_an_outer_map_inside_of_an_inner_one_keep_their_order():
+    class Twice(Scaled):
+        @staticmethod
+        def vmap(info, in_dims, x, y):
+            return x * y * inner.pop(), 0
+
+    inner = []
+
+    def of_one(x):
+        def of_two(w):
+            inner.append(w)
+            return Twice.apply(x, 2.0)
+
+        return vmap(of_two)(taeda.tensor([3.0, 5.0, 7.0, 9.0]))
+
+    x = taeda.randn(2)
+    close(vmap(of_one)(x), 2 * x[:, None] * taeda.tensor([3.0, 5.0, 7.0, 9.0]))

@@ -285,3 +285,23 @@ def test_a_tangent_of_what_samples_share_outlives_the_map():
         return func.vmap(lambda a: own(x) * a)(taeda.tensor([1.0, 2.0])).sum(0)
 
     taeda.testing.assert_close(func.jvp(run, (X,), (V,))[1], 3 * X.cos() * V)
+
+
+@pytest.mark.parametrize("shared", [True, False])
+@pytest.mark.parametrize("name", ["sin", "vmap", "grad"])
+def test_derivatives_of_what_a_map_takes_of_a_function_with_transforms(name, shared):
+    def inner(x):
+        return func.vjp(INNER[name], x)[1](V)[0]
+
+    def sums(f):
+        weights = taeda.tensor([[1.0, 2.0], [3.0, 5.0]])
+        if not shared:
+            return lambda x: func.vmap(lambda w: f(x * w))(weights).sum(0)
+        return lambda x: func.vmap(lambda w: f(x) * w)(weights).sum(0)
+
+    wanted = func.jacfwd(sums(inner))(X)
+    for jacobian in (func.jacrev, func.jacfwd):
+        made = jacobian(sums(by_func(inner)))(X)
+        taeda.testing.assert_close(made, wanted, rtol=1e-5, atol=1e-5)
+    made = func.vjp(sums(by_func(inner)), X)[1](V)[0]
+    taeda.testing.assert_close(made, V @ wanted, rtol=1e-5, atol=1e-5)

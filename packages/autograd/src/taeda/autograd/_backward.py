@@ -115,8 +115,6 @@ def _for_each(roots: tuple[Any, ...], gradients: Any) -> tuple[Any, ...]:
 
 def _walk(*given: Any) -> Any:
     """The engine. What it meets has no samples, also inside of a map: `refuse_samples` saw to it."""
-    if not _core.get_layers() & TRANSFORM:
-        return _core.run_backward(*given)
     with _function_maps.all_apart():
         return _core.run_backward(*given)
 

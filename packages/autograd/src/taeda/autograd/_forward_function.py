@@ -43,7 +43,7 @@ def set_tangents(
     if ctx._materialize:
         tangents = [_zeros(a) if t is None else t for a, t in zip(args, tangents, strict=True)]
     # what was saved for jvp has tangents still: they are its arguments
-    with _places.hidden_tangents(), _function_maps.apart_of(made):
+    with _places.hidden_tangents(), _function_maps.all_apart():
         found = jvp(ctx, *tangents)
     found = found if isinstance(found, tuple) else (found,)
     outputs = made if isinstance(made, tuple) else (made,)

@@ -9,7 +9,7 @@ from taeda import Tensor
 from taeda._core_api import runtime as _core
 from taeda._core_api.calls import TRANSFORM
 
-__all__ = ["VmapInfo", "all_apart", "apart_of", "apply", "each", "level_of", "refuse_samples"]
+__all__ = ["VmapInfo", "all_apart", "apply", "each", "level_of", "refuse_made", "refuse_samples"]
 
 
 class VmapInfo(NamedTuple):
@@ -103,22 +103,25 @@ def each(level: Any, function: Any, argument: Any) -> Any:
     return each_sample(level, function, argument)
 
 
-def all_apart() -> AbstractContextManager[None]:
+def all_apart(needed: bool = True) -> AbstractContextManager[None]:
     """A context in which tensors are plain for all maps at work: transforms inside make no samples."""
+    if not needed or not _core.get_layers() & TRANSFORM:
+        return nullcontext()
     from .batching import levels, taken_apart  # late: for vmap alone
 
     return taken_apart(list(levels()))
 
 
-def apart_of(made: Any) -> AbstractContextManager[None]:
-    """The same where none of what was made is a sample."""
+def refuse_made(made: Any) -> None:
+    """RuntimeError if a function of plain tensors, whose step is recorded, gave samples."""
     if not _core.get_layers() & TRANSFORM:
-        return nullcontext()
+        return
     from taeda._core_api.trees import leaves
 
-    from .batching import Batched  # late: for vmap alone
+    from .batching import Batched, refuse_captured  # late: for vmap alone
 
-    return nullcontext() if any(type(leaf) is Batched for leaf in leaves(made)) else all_apart()
+    if any(type(leaf) is Batched for leaf in leaves(made)):
+        refuse_captured()
 
 
 def refuse_samples(values: Any) -> None:

@@ -112,8 +112,11 @@ class Function:
         ctx.needs_input_grad = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
         record = taeda.is_grad_enabled() and any(ctx.needs_input_grad)
         tangents = forward_function.tangents_of(args)
-        with _core.Switches(grad=False, hide=DUAL):
+        derived = record or tangents is not None
+        with _core.Switches(grad=False, hide=DUAL), _function_maps.all_apart(derived):
             output = _run_forward(cls, ctx, args, kwargs)
+        if derived:
+            _function_maps.refuse_made(output)
         made = _wrap_outputs(ctx, args, output, record)
         if tangents is not None:
             forward_function.set_tangents(ctx, cls.jvp, args, tangents, made)

@@ -28,6 +28,7 @@ __all__ = [
     "on_levels",
     "physical",
     "rank",
+    "refuse_captured",
     "refuse_value",
     "rewrapped",
     "standing",
@@ -103,6 +104,14 @@ def refuse_value(what: str) -> NoReturn:
     raise NeedsValue(
         f"vmap: It looks like you're using {what} inside of vmap: a sample has no value of its own there. "
         "Compute with tensors (taeda.where instead of a branch), or take it out of vmap"
+    )
+
+
+def refuse_captured() -> NoReturn:
+    """RuntimeError for a function that is to compute with plain tensors, and met a sample."""
+    raise RuntimeError(
+        "vmap: a function of a user, which runs for one sample after another or for what all samples share, "
+        "captured a tensor that has a value for each sample: pass it to that function as an argument"
     )
 
 
@@ -201,7 +210,15 @@ def rank(x: Any) -> int:
 
 
 def batched(value: Tensor, level: int) -> Batched:
-    """A tensor whose samples lie along dimension 0 of `value`."""
+    """A tensor whose samples lie along dimension 0 of `value`.
+
+    `value` may have samples of an inner map: what a user's function gives for an outer one, inside of the
+    inner one, has them if it captured a sample or calls a transform. The inner map stays outside.
+    """
+    if type(value) is Batched and value._level > level:
+        return batched(batched(value._value.movedim(1, 0), level), value._level)
+    if type(value) is Batched and value._level == level:
+        refuse_captured()
     inner = value
     while type(inner) is Batched:
         inner = inner._value
@@ -241,8 +258,12 @@ def rewrapped(x: Tensor, numbers: list[int]) -> Any:
 
 
 def on_levels(x: Any, here: list[Level]) -> Any:
-    """`x` with a sample of its own in each of these maps, outermost first."""
+    """`x` with a sample of its own in each of these maps, outermost first.
+    RuntimeError if it has samples of another map, which was taken apart.
+    """
     plain, has = unwrapped(x)
+    if not {level.number for level in here}.issuperset(has):
+        refuse_captured()
     if len(has) == len(here):
         return x
     with _as_meta():
