@@ -184,6 +184,7 @@ def test_choices_that_no_memory_holds_are_refused(device):
     x = taeda.ones(6, device=device)
     assert taeda.combinations(x, 2**28).shape == (0, 2**28)
     assert taeda.combinations(x, 2**62).shape == (0, 2**62)
+    assert taeda.combinations(x[:0], 2**33, True).shape == (0, 2**33)
     for r in (2**27, 2**31, 2**62):
         with pytest.raises(RuntimeError, match="too many ways to choose"):
             taeda.combinations(x, r, True)

@@ -105,25 +105,23 @@ def combinations(self: Tensor, r: int, with_replacement: bool) -> Tensor:
     if r == 0:
         return taeda.empty((0,), dtype=self.dtype, device=self.device)
     n = self.numel()
-    if self.is_meta:
-        _check_count(n + r - 1 if with_replacement else n, r)
-        count = (
-            math.comb(n + r - 1 if with_replacement else n, r) if n or not with_replacement else 0
-        )
+    count = _count(n + r - 1 if with_replacement else n, r)
+    if self.is_meta or not count:
         return taeda.empty((count, r), dtype=self.dtype, device=self.device)
     places = _places(n, r, with_replacement).to(self.device)
     return self.index_select(0, places.reshape(-1)).reshape(-1, r)
 
 
-def _check_count(n: int, r: int) -> None:
-    """RuntimeError if the choices of r of n have more elements than memory. Beyond 64 of 128 there
-    are more than 2**124, and nobody counts them.
+def _count(n: int, r: int) -> int:
+    """How many choices of r of n there are. RuntimeError if they have more elements than memory.
+    Beyond 64 of 128 there are more than 2**124, and nobody counts them.
     """
     few = min(r, n - r)
     if few > 64 or (few >= 0 and math.comb(n, few) * r > 2**40):
         raise RuntimeError(
             f"combinations: there are too many ways to choose {r} of {n} elements for a tensor"
         )
+    return math.comb(n, few) if few >= 0 else 0
 
 
 def _places(n: int, r: int, again: bool) -> Tensor:
@@ -133,7 +131,6 @@ def _places(n: int, r: int, again: bool) -> Tensor:
     """
     if r == 2:
         return taeda.triu_indices(n, n, 0 if again else 1).t()
-    _check_count(n + r - 1 if again else n, r)
     choose = itertools.combinations_with_replacement if again else itertools.combinations
-    rows = list(choose(range(n), r)) if again or r <= n else []
+    rows = list(choose(range(n), r))
     return taeda.tensor(rows, dtype=taeda.int64).reshape(len(rows), r)
