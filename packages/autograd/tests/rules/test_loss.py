@@ -75,3 +75,31 @@ def test_weighted_cross_entropy_over_positions(reduction):
     assert gradgradcheck(
         lambda x: nn.cross_entropy_loss(x, t, w, reduction), (x,), check_fwd_over_rev=True
     )
+
+
+@pytest.mark.parametrize("reduction", [0, 1, 2])
+@pytest.mark.parametrize("zeros", [False, True])
+def test_the_gradient_of_class_scores_has_the_derivative_of_the_total_that_it_was_given(
+    reduction, zeros
+):
+    aten = taeda.ops.aten
+    x = taeda.randn(4, 3, dtype=taeda.float64)
+    target = taeda.tensor([2, 0, -100, 1])
+    weight = taeda.zeros(3, dtype=taeda.float64) if zeros else taeda.rand(3, dtype=taeda.float64)
+    total = taeda.tensor(2.5, dtype=taeda.float64)
+    grad = taeda.randn(() if reduction else (4,), dtype=taeda.float64, requires_grad=True)
+
+    def by_grad(grad):
+        return aten.nll_loss_backward(grad, x, target, weight, reduction, -100, total)
+
+    assert taeda.autograd.gradcheck(by_grad, (grad,))
+    (made,) = taeda.autograd.grad(by_grad(grad).sum(), grad)
+    assert made.isfinite().all()
+
+
+def test_a_second_derivative_by_scores_is_0_where_the_probability_is():
+    x = taeda.tensor([[3e4, 0.0]], requires_grad=True)
+    loss = taeda.nn.functional.cross_entropy(x, taeda.tensor([1]), reduction="sum") * 1e38
+    (first,) = taeda.autograd.grad(loss, x, create_graph=True)
+    (second,) = taeda.autograd.grad((first * taeda.tensor([[1.0, 2e3]])).sum(), x)
+    assert second.tolist() == [[0.0, 0.0]]

@@ -268,15 +268,37 @@ def _nll(
     return (made, None, None)
 
 
-rule(
-    "nll_loss_backward",
-    # linear in grad_output with the same coefficients as the loss in self; a weight with a gradient
-    # goes by steps
-    grad_output=lambda grad, target, weight, reduction, ignore_index: _nn.nll_loss_forward(
-        grad, target, None if weight is None else weight.detach(), reduction, ignore_index
-    )[0],
-    self=lambda grad: taeda.zeros_like(grad),
-)
+def _nll_again(
+    grad: Tensor,
+    grad_output: Tensor,
+    target: Tensor,
+    weight: Gradient,
+    reduction: int,
+    ignore_index: int,
+    total_weight: Tensor,
+) -> Tensor:
+    """The gradient is -onehot·scale, linear in grad_output. A weight with a gradient goes by steps."""
+    axis = 0 if grad.dim() == 1 else 1
+    target = target.reshape(()) if grad.dim() == 1 else target
+    safe = taeda.where(target != ignore_index, target, 0).unsqueeze(axis)
+    heavy = None if weight is None else weight.detach()
+    scale = _target_scale(target, heavy, reduction, ignore_index, total_weight, grad.dtype)
+    made = -scale * grad.gather(axis, safe).squeeze(axis)
+    return (made.sum() if reduction != NONE else made).reshape(grad_output.shape)
+
+
+def _target_scale(
+    target: Tensor, weight: Gradient, reduction: int, ignore_index: int, total: Tensor, dtype: Any
+) -> Tensor:
+    """The factor of every target's loss, apart from the incoming gradient; 0 where it is ignored."""
+    used = target != ignore_index
+    scale = used.to(dtype)
+    if weight is not None:
+        scale = scale * weight[taeda.where(used, target, 0)]
+    return taeda.where(used, scale / total, 0.0) if reduction == MEAN else scale
+
+
+rule("nll_loss_backward", grad_output=_nll_again, self=lambda grad: taeda.zeros_like(grad))
 
 
 @rule_joint_as_is("_cross_entropy", differentiable_results=1)
@@ -306,17 +328,6 @@ def _cross_entropy(
     return (made, None, None)
 
 
-def _target_scale(
-    target: Tensor, weight: Gradient, reduction: int, ignore_index: int, total: Tensor, dtype: Any
-) -> Tensor:
-    """The factor of every target's loss, apart from the incoming gradient."""
-    used = target != ignore_index
-    scale = used.to(dtype)
-    if weight is not None:
-        scale = scale * weight[taeda.where(used, target, 0)]
-    return scale / total if reduction == MEAN else scale
-
-
 @rule_joint("_cross_entropy_backward")
 def _cross_entropy_again(
     grads: tuple[Gradient, ...],
@@ -340,7 +351,10 @@ def _cross_entropy_again(
     scale = _target_scale(target, weight, reduction, ignore_index, total_weight, self.dtype)
     by_grad = scale * (inner - grad.gather(axis, safe)).squeeze(axis)
     to_grad = by_grad.sum() if reduction != NONE else by_grad
-    to_self = p * (grad - inner) * (scale * grad_output).unsqueeze(axis) if needs[1] else None
+    to_self = None
+    if needs[1]:  # scale · grad_output may be infinite where p is 0
+        whole = grad_output if reduction != NONE else grad_output.unsqueeze(axis)
+        to_self = p * (grad - inner) * scale.unsqueeze(axis) * whole
     return (to_grad.reshape(grad_output.shape), to_self, None, None, None, None)
 
 
