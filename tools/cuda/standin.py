@@ -15,19 +15,18 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-TESTS = ROOT / "packages" / "core" / "tests" / "cuda"
+TESTS = [ROOT / "packages" / "core" / "tests" / name for name in ("cuda", "_cuda")]
 #: rows that CuPy computes, with the stand-in of it
 CUPY = ["tools/cuda/cuda_rows.py", "--cupy", "--families", "fft|linalg|windows|reduction"]
 CUPY += ["--dtypes", "float32", "complex64"]
-FILES = "packages/*/tests/**/test_*.py"
 
 
 def main(arguments: list[str]) -> int:
     """Run them; 1 when one fails, and the others run nevertheless."""
-    slow = [p for p in sorted(ROOT.glob(FILES)) if "mark.slow" in p.read_text()]
-    others = [str(path) for path in slow if TESTS not in path.parents]
-    tests = ["-m", "slow or not slow", str(TESTS), *others]
+    tests = ["-m", "slow or not slow", *map(str, TESTS)]
     if part := _part(arguments):
+        files = (path for folder in TESTS for path in sorted(folder.glob("test_*.py")))
+        slow = [path for path in files if "mark.slow" in path.read_text()]
         chosen = slow[part[0] :: part[1]]
         print(f"{len(chosen)} of {len(slow)} files of tests that compile long", flush=True)
         tests = ["-m", "slow", *map(str, chosen)]

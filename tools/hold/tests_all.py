@@ -2,7 +2,7 @@
 and of killed processes wait for a sixth of the time.
 
     python tools/hold/tests_all.py [--processes 2] [--part 0/3] [--below FOLDER OR FILE ...]
-                                   [--slowest 10] [pytest's words]
+                                   [--marked slow] [--without FOLDER ...] [--slowest 10] [pytest's words]
 
 Files are dealt out in portions, each to a pytest of its own, the largest first: what one test
 leaves behind in its process meets few others. Workers of one pytest (pytest-xdist) were tried:
@@ -129,13 +129,21 @@ def _pytest(portion: Portion, words: Sequence[str], base: Path, part: str) -> tu
     return done.returncode, done.stdout
 
 
-def test_files(below: Sequence[str]) -> list[tuple[str, int]]:
-    """Every file of tests below these folders and its size; of all default tests without any."""
+def files_of_tests(
+    below: Sequence[str], marked: str = "", without: Sequence[str] = ()
+) -> list[tuple[str, int]]:
+    """Every file of tests below these folders and its size; of all default tests without any.
+    Those alone that set a mark, if one is named; none `without` some folders.
+    """
     folders = [ROOT / name for name in below] or [
         *ROOT.glob("packages/*/tests"),
         ROOT / "tools" / "tests",
     ]
     paths = [path for folder in folders for path in _files_of(folder)]
+    left_out = {ROOT / name for name in without}
+    paths = [path for path in paths if left_out.isdisjoint(path.parents)]
+    if marked:
+        paths = [path for path in paths if f"pytest.mark.{marked}" in path.read_text()]
     return [(str(path.relative_to(ROOT)), path.stat().st_size) for path in paths]
 
 
@@ -151,10 +159,13 @@ def main(arguments: Sequence[str]) -> int:
         "--below", nargs="+", default=[], help="folders and files, relative to the root"
     )
     parser.add_argument("--portions", type=int, default=PORTIONS, help="about so many pytests")
+    parser.add_argument("--marked", default="", help="only tests with this mark of pytest's")
+    parser.add_argument("--without", nargs="+", default=[], help="folders that are left out")
     parser.add_argument("--slowest", type=int, default=10, help="so many slow tests are named")
     parser.add_argument("--part", default="", help="a share of the tests: 0/3 is a third of them")
     options, words = parser.parse_known_args(arguments)
-    files = test_files(options.below)
+    files = files_of_tests(options.below, options.marked, options.without)
+    words += ["-m", options.marked] if options.marked else []
     parts = int(options.part.partition("/")[2] or 1)  # portions of a share are as long as others
     todo = portions(files, most=sum(size for _, size in files) * parts // options.portions)
     total: Counter[str] = Counter()

@@ -39,7 +39,7 @@ def test_counts(said, expected):
 
 
 def test_every_default_test_is_found():
-    names = {name for name, _ in tests_all.test_files([])}
+    names = {name for name, _ in tests_all.files_of_tests([])}
     assert "tools/tests/test_tests_all.py" in names
     assert any(name.startswith("packages/core/tests/ops/") for name in names)
     assert not any("tests_parity" in name for name in names)
@@ -47,12 +47,20 @@ def test_every_default_test_is_found():
 
 def test_files_below_some_places():
     one = "packages/core/tests/runtime"
-    found = {name for name, _ in tests_all.test_files([one, "tools/tests/test_tests_all.py"])}
+    found = {name for name, _ in tests_all.files_of_tests([one, "tools/tests/test_tests_all.py"])}
     assert "tools/tests/test_tests_all.py" in found
     assert {name for name in found if name.startswith(one)} == found - {
         "tools/tests/test_tests_all.py"
     }
     assert len(found) > 1
+
+
+def test_files_that_set_a_mark_without_some_folders():
+    every = {name for name, _ in tests_all.files_of_tests([], marked="slow")}
+    device = {name for name in every if name.startswith("packages/core/tests/cuda/")}
+    found = {name for name, _ in tests_all.files_of_tests([], "slow", ["packages/core/tests/cuda"])}
+    assert device and found == every - device
+    assert "packages/distributed/tests/tensor/test_on_gpus.py" in found
 
 
 @pytest.mark.parametrize(("body", "status"), [("pass", 0), ("assert 0", 1), ("import nowhere", 1)])
