@@ -44,3 +44,24 @@ def test_products_with_zeros(name):
 )
 def test_complex_numbers(name):
     assert gradcheck(REDUCTIONS[name], (uniform(2, 3, complex_=True),), check_forward_ad=True)
+
+
+def test_many_derivatives_of_logcumsumexp():
+    x = taeda.tensor([[0.7, -float("inf"), 1.1], [-0.4, 0.3, 2.0]], dtype=taeda.float64)
+    weights = taeda.tensor([0.3, -1.0, 0.5], dtype=taeda.float64)
+
+    def plain(x):
+        return taeda.stack([x[:, : k + 1].logsumexp(1) for k in range(3)], 1)
+
+    def slope(f):
+        return lambda x: taeda.func.jvp(
+            f, (x,), (x.new_tensor([[0.5, 0.0, 0.0], [-1.0, 2.0, 1.0]]),)
+        )[1]
+
+    def back(f):
+        return lambda x: taeda.func.grad(lambda z: (f(z) * weights).sum())(x)
+
+    wanted, found = plain, lambda x: x.logcumsumexp(1)
+    for step in (slope, back, slope, slope):
+        wanted, found = step(wanted), step(found)
+        taeda.testing.assert_close(found(x), wanted(x), rtol=1e-9, atol=1e-9)

@@ -10,6 +10,9 @@ from taeda import Tensor
 
 from ._registry import differentiated, forward, linear, rule, rule_as_is
 
+#: elements of a matrix that higher derivatives of logcumsumexp may take
+SHARES = 1 << 22
+
 
 def _sum_of_later(x: Tensor, dim: int) -> Tensor:
     """At every place the sum of this and all later elements."""
@@ -64,10 +67,32 @@ def _logs(weights: Tensor, where: Tensor) -> Tensor:
     return taeda.where(where, weights, 1.0).log()
 
 
+def _is_short(self: Tensor, dim: int) -> bool:
+    """Whether a derivative is one of several, and a matrix of shares is small. A step of sums by logarithms
+    takes six more in the next derivative, and each of these again.
+    """
+    few = self.dim() > 0 and self.numel() * self.size(dim) <= SHARES
+    return few and not self.is_complex() and differentiated()
+
+
+def _by_shares(weights: Tensor, self: Tensor, result: Tensor, dim: int, over: int) -> Tensor:
+    """The sums over one axis of weight times share: exp(x[j] - result[k]) is the share of element j in each
+    result k behind it, at [..., k, j]. Over -1 the weights are of elements, over -2 of results.
+    """
+    x, whole = self.movedim(dim, -1).unsqueeze(-2), result.movedim(dim, -1).unsqueeze(-1)
+    behind = taeda.ones(x.size(-1), x.size(-1), dtype=taeda.bool, device=x.device).tril()
+    some = behind & (x != -math.inf) & (whole != -math.inf)
+    shares = taeda.where(some, x - whole, 0.0).exp()
+    weights = weights.movedim(dim, -1).unsqueeze(-3 - over)
+    return taeda.where(some, shares * weights, 0.0).sum(over).movedim(-1, dim)
+
+
 def _logcumsumexp(grad: Tensor, self: Tensor, result: Tensor, dim: int) -> Tensor:
     """The sum over later i of grad[i] · exp(x - result[i]); 0 where there is nothing but -inf."""
     if self.dim() == 0 or self.numel() == 0:
         return grad
+    if _is_short(self, dim):
+        return _by_shares(grad, self, result, dim, -2)
     x, whole = (self.conj(), result.conj()) if self.is_complex() else (self, result)
 
     def sums(weights: Tensor, where: Tensor) -> Tensor:
@@ -95,6 +120,8 @@ rule_as_is("cummin", differentiable_results=1, self=_at_places)
 
 def _logcumsumexp_forward(self_t: Tensor, self: Tensor, result: Tensor, dim: int) -> Tensor:
     """The sum over earlier j of t[j] · exp(x[j] - result)."""
+    if _is_short(self, dim):
+        return _by_shares(self_t, self, result, dim, -1)
     whole = result if self_t.is_complex() else taeda.where(result.isneginf(), 0.0, result)
 
     def sums(weights: Tensor, where: Tensor) -> Tensor:
