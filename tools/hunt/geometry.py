@@ -51,6 +51,8 @@ REFUSES_NUMBERS = re.compile(
 NAMES_PLACES = re.compile(
     r"^(unravel_index|embedding_dense_backward|one_hot|_linalg_permutation|_csr_transpose)$"
 )
+#: rows with as many results as an argument says: each takes its time and its memory
+COUNTED = re.compile(r"^([hvd]split\.int|tensor_split\.sections|(unsafe_)?chunk)$")
 SECONDS, BYTES = 1.0, 100 << 20
 ELEMENTS = 1 << 20  # of results that are made: larger ones take the time and memory that they take
 MANY = 1 << 16  # results: each is an object
@@ -223,6 +225,8 @@ def wrong(sample: Any) -> tuple[str, str]:
     meta = ended(on_meta(sample).call)
     if meta.error.startswith("undocumented"):
         return "undocumented", f"on meta: {meta.error}"
+    if COUNTED.search(sample.row.schema.qualified) and meta.seconds > SECONDS:
+        return "large", ""
     if is_large(meta) or meta.seconds > SECONDS or meta.bytes > BYTES:
         slow = (meta.seconds > SECONDS or meta.bytes > BYTES) and len(meta.shapes) <= MANY
         return "large", f"on meta: {meta.seconds:.1f} s, {meta.bytes} bytes" if slow else ""
@@ -240,6 +244,7 @@ def differs(sample: Any, meta: Ending, real: Ending) -> str:
     unsaid = sample.row.reads_value or UNBOUND.search(name) or NAMES_PLACES.search(name)
     most = max((math.prod(shape) for shape in real.shapes), default=0)
     slow = real.seconds > SECONDS or real.bytes > BYTES + WORK * most
+    unsaid = unsaid or (slow and COUNTED.search(name))
     if slow and not unsaid and not is_large(real):
         return f"{real.seconds:.1f} s, {real.bytes} bytes"
     named = REFUSES_NUMBERS.search(name) and not meta.error

@@ -614,6 +614,8 @@ def test_unravelled_indices_are_int64():
         (([2], [-1], 0, [2], [1], 0), "must not be negative"),
         (([2], [1], 0, [2], [2**62], 2**62), "beyond 64 bits"),
         (([-2], [1], 0, [2], [1], 0), "negative dimension"),
+        (([2], [1], 0, [2**54], [0], 0), "has not the sizes of the view"),
+        (([2], [1], 0, [2, 1], [0, 0], 0), "has not the sizes of the view"),
     ],
 )
 def test_the_gradient_of_as_strided_refuses_what_is_no_geometry(geometry, words):

@@ -241,6 +241,18 @@ static td_status share_out(td_tensor *storage, td_tensor *input)
     return status;
 }
 
+/* A gradient of other sizes would be spread over a view of any length. */
+static td_status need_sizes(const td_tensor *grad, const td_arg *sizes)
+{
+    bool same = grad->ndim == sizes->n;
+    for (int64_t d = 0; same && d < sizes->n; d++) same = grad->sizes[d] == sizes->ints[d];
+    if (same) return TD_OK;
+    return td_fail(TD_RUNTIME_ERROR,
+                   "as_strided_backward: the gradient has not the sizes of the view; got %lld "
+                   "dimensions of %lld elements in all for %lld sizes",
+                   (long long)grad->ndim, (long long)grad->numel, (long long)sizes->n);
+}
+
 /* (grad, input_sizes, input_strides, input_offset, size, stride, offset) */
 td_status td_op_as_strided_backward(td_call *call)
 {
@@ -251,6 +263,7 @@ td_status td_op_as_strided_backward(td_call *call)
     int64_t span = (input_end > view_end ? input_end : view_end) - low;
     td_scalar zero = td_scalar_int(0);
     td_tensor *storage, *view, *input;
+    TD_TRY(need_sizes(SELF, &call->args[4]));
     if (td_is_half(SELF)) return td_sums_in_float(call, 0, td_op_as_strided_backward);
     if (td_is_meta(SELF))
         return td_tensor_empty(OUT, (td_dtype)SELF->dtype, TD_META, (int)TD_LEN(1), TD_INTS(1));
