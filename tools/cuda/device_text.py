@@ -49,7 +49,7 @@ _text = hatch_build.device_text  # the product's own reader of texts
 
 #: tables of functions that compile for long: NVRTC is given their flat kernels of float and double,
 #: and the others share their text
-LONG = ("special", "bessel", "airy", "probability", "complex_math")
+LONG = ("special", "bessel", "airy", "probability", "polynomials", "complex_math")
 SIZES = dict(
     zip(NAMES[:21], (1, 1, 1, 2, 4, 8, 2, 4, 8, 2, 2, 4, 8, 4, 8, 16, 1, 1, 1, 1, 1), strict=True)
 )

@@ -130,6 +130,7 @@ FAMILIES: dict[str, Family] = {
     "bessel": _table("cpu/special_bessel.c"),
     "airy": _table("cpu/special_airy.c"),
     "probability": _table("cpu/special_probability.c"),
+    "polynomials": _table("cpu/special_polynomials.c"),
     "complex_math": _table("cpu/pointwise/complex_math.c"),
     "convert": Family("cpu/simd/device/convert.h", (
         Programs("cast", ("cast",), WALKS, (), "td_cast<TD_{dtype}, TD_{source}>", tried=CASTS),

@@ -50,3 +50,25 @@ op("_standard_gamma_grad(Tensor self, Tensor output) -> Tensor", pointwise="floa
    numbers="", variants="function",
    doc="How samples of the gamma distribution of shapes `self` move with the shapes, their places "
        "among all samples kept.")
+
+# ---- orthogonal polynomials, of an order that is an element, too ----
+_CHEBYSHEV = (("chebyshev_polynomial_t", "first"), ("chebyshev_polynomial_u", "second"),
+              ("chebyshev_polynomial_v", "third"), ("chebyshev_polynomial_w", "fourth"))  # fmt: skip
+_AT = "Chebyshev's polynomial of the {} kind and order n at {}"
+_LONG = "; NaN for orders above 10,000"
+for _name, _doc in (
+    *((_of, _AT.format(_kind, "x")) for _of, _kind in _CHEBYSHEV),
+    *((f"shifted_{_of}", _AT.format(_kind, "2 x - 1")) for _of, _kind in _CHEBYSHEV),
+    ("hermite_polynomial_h", "The physicists' Hermite polynomial of order n at x" + _LONG),
+    ("hermite_polynomial_he", "The probabilists' Hermite polynomial of order n at x" + _LONG),
+    ("laguerre_polynomial_l", "Laguerre's polynomial of order n at x" + _LONG),
+    ("legendre_polynomial_p", "Legendre's polynomial of order n at x" + _LONG),
+):  # fmt: skip
+    op(f"{_name}(Tensor x, Tensor n) -> Tensor", pointwise="float", check="two_numbers", cost=60.0,
+       numbers="x n", **SPECIAL, doc=f"{_doc}.")
+for _name, _doc in (
+    ("gegenbauer", "Gegenbauer's polynomial. Its slope is 2 alpha times that of order n - 1 and alpha + 1."),
+    ("laguerre", "Laguerre's generalized polynomial. Its slope is less that of order n - 1 and alpha + 1."),
+):
+    op(f"_{_name}_polynomial(Tensor x, Tensor n, Scalar alpha) -> Tensor", pointwise="float",
+       check="two_numbers", cost=100.0, numbers="x n", variants="function", doc=_doc)

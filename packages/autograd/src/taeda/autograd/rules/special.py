@@ -146,10 +146,10 @@ def _weight(a: Tensor, x: Tensor) -> Tensor:
     return ((a - 1) * x.log() - x - a.lgamma()).exp()
 
 
-def _unknown(name: str) -> Any:
+def _unknown(name: str, argument: str = "first") -> Any:
     def formula(grad: Tensor) -> Tensor:
         raise NotImplementedError(
-            f"the derivative of {name} in its first argument is not implemented"
+            f"the derivative of {name} in its {argument} argument is not implemented"
         )
 
     return formula
@@ -172,3 +172,64 @@ def _zeta_other(grad: Tensor, self: Any, other: Tensor) -> Tensor:
 
 
 rule("zeta", self=_unknown("zeta"), other=_zeta_other)
+
+
+# ---- orthogonal polynomials: DLMF 18.9 ----
+
+
+def _order(n: Any) -> Any:
+    """The order that a row computes."""
+    if isinstance(n, Tensor):
+        return n.trunc()
+    return math.trunc(n) if math.isfinite(n) else n
+
+
+def _second_kind(x: Any, n: Any) -> Tensor:
+    """The slope of Chebyshev's polynomial of the second kind."""
+    return 2 * taeda._gegenbauer_polynomial(x, n - 1, 2)
+
+
+_BY_X: dict[str, Any] = {
+    "chebyshev_polynomial_t": lambda x, n: n * special.chebyshev_polynomial_u(x, n - 1),
+    "chebyshev_polynomial_u": _second_kind,
+    # V(n) is T(n) + (x - 1) U(n - 1), and W(n) is T(n) + (x + 1) U(n - 1)
+    "chebyshev_polynomial_v": lambda x, n: (
+        (n + 1) * special.chebyshev_polynomial_u(x, n - 1) + (x - 1) * _second_kind(x, n - 1)
+    ),
+    "chebyshev_polynomial_w": lambda x, n: (
+        (n + 1) * special.chebyshev_polynomial_u(x, n - 1) + (x + 1) * _second_kind(x, n - 1)
+    ),
+    "hermite_polynomial_h": lambda x, n: 2 * n * special.hermite_polynomial_h(x, n - 1),
+    "hermite_polynomial_he": lambda x, n: n * special.hermite_polynomial_he(x, n - 1),
+    "laguerre_polynomial_l": lambda x, n: -taeda._laguerre_polynomial(x, n - 1, 1),
+    "legendre_polynomial_p": lambda x, n: taeda._gegenbauer_polynomial(x, n - 1, 1.5),
+}
+
+
+def _of_order(slope: Any) -> Any:
+    return lambda grad, x, n: grad * slope(x, _order(n))
+
+
+def _shifted(slope: Any) -> Any:
+    return lambda grad, x, n: grad * 2 * slope(2 * x - 1, _order(n))
+
+
+for _name, _slope in _BY_X.items():
+    rule(_name, x=_of_order(_slope), n=_unknown(_name, "second"))
+    if _name.startswith("chebyshev"):
+        rule(f"shifted_{_name}", x=_shifted(_slope), n=_unknown(f"shifted_{_name}", "second"))
+
+
+def _gegenbauer(grad: Tensor, x: Tensor, n: Any, alpha: float) -> Tensor:
+    return grad * 2 * alpha * taeda._gegenbauer_polynomial(x, _order(n) - 1, alpha + 1)
+
+
+def _laguerre(grad: Tensor, x: Tensor, n: Any, alpha: float) -> Tensor:
+    return -grad * taeda._laguerre_polynomial(x, _order(n) - 1, alpha + 1)
+
+
+for _name, _formula in (
+    ("_gegenbauer_polynomial", _gegenbauer),
+    ("_laguerre_polynomial", _laguerre),
+):
+    rule(_name, x=_formula, n=_unknown(_name, "second"))
