@@ -146,6 +146,56 @@ def _zeta(s: Any, q: Any) -> Any:
         return mp.zeta(s, q)
 
 
+def _chebyshev(x: Any, n: int) -> tuple[Any, Any]:
+    """T(n) and U(n - 1)."""
+    before, t, u_before, u = x, mp.mpf(1), mp.mpf(-1), mp.mpf(0)
+    for _ in range(n):
+        before, t, u_before, u = t, 2 * x * t - before, u, 2 * x * u - u_before
+    return t, u
+
+
+def _of_chebyshev(factor: Callable[[Any], Any], shifted: bool) -> Callable[[Any, Any], Any]:
+    """T(n) + U(n - 1) times a factor, of x or of 2 x - 1."""
+
+    def exact(x: Any, order: Any) -> Any:
+        with mp.workdps(700):  # 1e-300 beside 1
+            x = 2 * x - 1 if shifted else x
+            t, u = _chebyshev(x, int(order))
+            return t + factor(x) * u
+
+    return exact
+
+
+def _of_recurrence(next_one: Callable[[Any, int, Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    def exact(x: Any, order: Any) -> Any:
+        before, value = mp.mpf(0), mp.mpf(1)
+        with mp.workdps(700):
+            for k in range(int(order)):
+                before, value = value, next_one(x, k, value, before)
+        return value
+
+    return exact
+
+
+_FACTORS: dict[str, Callable[[Any], Any]] = {
+    "chebyshev_polynomial_t": lambda x: 0,
+    "chebyshev_polynomial_u": lambda x: x,
+    "chebyshev_polynomial_v": lambda x: x - 1,
+    "chebyshev_polynomial_w": lambda x: x + 1,
+}
+_STEPS: dict[str, Callable[[Any, int, Any, Any], Any]] = {
+    "hermite_polynomial_h": lambda x, k, p, before: 2 * x * p - 2 * k * before,
+    "hermite_polynomial_he": lambda x, k, p, before: x * p - k * before,
+    "laguerre_polynomial_l": lambda x, k, p, before: ((2 * k + 1 - x) * p - k * before) / (k + 1),
+    "legendre_polynomial_p": lambda x, k, p, before: ((2 * k + 1) * x * p - k * before) / (k + 1),
+}
+_POLYNOMIALS = {
+    **{name: _of_chebyshev(factor, shifted=False) for name, factor in _FACTORS.items()},
+    **{f"shifted_{name}": _of_chebyshev(factor, shifted=True) for name, factor in _FACTORS.items()},
+    **{name: _of_recurrence(step) for name, step in _STEPS.items()},
+}
+
+
 def _pow_slopes() -> tuple[Callable[[Any, Any], Any], ...]:
     return lambda x, y: y * mp.power(x, y - 1), lambda x, y: mp.power(x, y) * mp.log(x)
 
@@ -174,6 +224,7 @@ PAIRS = (
     Pair("gammaincc", _upper, (0.0, 60.0), (0.0, 120.0), (170,), (1,), keep=lambda a,
         x: _upper(a, x) > 1e-30),
     Pair("zeta", _zeta, (1.001, 40.0), (0.0, 100.0), (15,), (1,)),
+    *(Pair(name, exact, (-3.0, 3.0), (0.0, 60.0), (0.6,), (0.6,)) for name, exact in _POLYNOMIALS.items()),
 )  # fmt: skip
 
 

@@ -48,3 +48,40 @@ def test_derivatives_beyond_the_largest_number_are_infinite(name, dtype):
     odd = [-taeda.inf, taeda.inf]
     assert slope.tolist() == (odd if name == "i0" else even)
     assert second.tolist() == (even if name == "i0" else odd)
+
+
+POLYNOMIALS = [name for name in dir(taeda.special) if "_polynomial_" in name and "grad" not in name]
+PLACES = [-1.0, -0.7, -0.2, 0.0, 0.3, 0.5, 1.0, 1.3]
+
+
+def test_all_polynomials_are_here():
+    assert len(POLYNOMIALS) == 12
+
+
+@pytest.mark.parametrize("name", POLYNOMIALS)
+def test_derivatives_of_polynomials(name):
+    """At the ends, too, where quotients by 1 - x^2 would be 0 / 0; orders in a tensor broadcast."""
+    f = getattr(taeda.special, name)
+    for n in (-1, 0, 1, 2, 7, 3.7, taeda.tensor([[2], [9]])):
+        x = taeda.tensor(PLACES, dtype=taeda.float64, requires_grad=True)
+        assert taeda.autograd.gradcheck(lambda x, n=n: f(x, n), (x,))
+        assert taeda.autograd.gradgradcheck(lambda x, n=n: f(x, n), (x,))
+
+
+@pytest.mark.parametrize("name", POLYNOMIALS)
+def test_third_derivatives_of_polynomials(name):
+    """Those of a cubic are constant, and the fourth is 0."""
+    x = taeda.tensor(PLACES, dtype=taeda.float64, requires_grad=True)
+    y = getattr(taeda.special, name)(x, 3)
+    for _ in range(3):
+        (y,) = taeda.autograd.grad(y.sum(), x, create_graph=True)
+    assert y.detach().std() < 1e-12 and y[0].item() != 0
+    assert taeda.autograd.grad(y.sum(), x)[0].abs().max() == 0
+
+
+@pytest.mark.parametrize("name", POLYNOMIALS)
+def test_no_derivative_in_the_order_of_a_polynomial(name):
+    n = taeda.tensor([2.0, 3.0], requires_grad=True)
+    made = getattr(taeda.special, name)(taeda.ones(2), n).sum()
+    with pytest.raises(NotImplementedError, match=f"derivative of {name} in its second argument"):
+        made.backward()

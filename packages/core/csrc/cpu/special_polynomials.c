@@ -1,10 +1,11 @@
 /* special_polynomials.c - orthogonal polynomials of an order that is an element, too: those of
- * Chebyshev by doubling of the order, the others by their recurrences of three terms. Formulas are
- * those of the NIST Digital Library of Mathematical Functions, chapter 18. All sums are of wide
- * numbers (special_wide.h): near a zero of the polynomial their terms cancel. */
+ * Chebyshev by doubling of the order (special_chebyshev.h), the others by their recurrences of
+ * three terms, and above order 10,000 by series (special_high_orders.h). Formulas are those of the
+ * NIST Digital Library of Mathematical Functions, chapter 18. All sums are of wide numbers
+ * (special_wide.h): near a zero of the polynomial their terms cancel. */
 #define TD_LONG_ROWS /* on a device: device/pointwise.h */
 #include "cpu/simd/vrow.h"
-#include "cpu/special_wide.h"
+#include "cpu/special_high_orders.h"
 
 /* Beyond it a polynomial is its first term, and infinite from order 4 on. */
 #define FAR 1e100
@@ -13,16 +14,6 @@
 /* the longest recurrence: a tenth of a millisecond for a vector */
 #define LONGEST 10000.0
 
-VFN md order_is_even(vd n)
-{
-    vd half = n * 0.5;
-    return vd_eq(vd_trunc(half), half);
-}
-/* infinity of the sign of x^n */
-VFN vd infinite_power(vd x, vd n)
-{
-    return vd_sel(order_is_even(n), vd_set(INFINITY), vd_copysign(vd_set(INFINITY), x));
-}
 /* the order as far as it counts: whole, 0 for those that are answered without a polynomial */
 VFN vd order_within(vd n, double most)
 {
@@ -51,38 +42,10 @@ VFN vd without_overflow(vd x, vd n, vd y)
     return vd_sel(outside, vd_sel(vd_isnan(y), infinite_power(x, n), y), y);
 }
 
-/* ---- Chebyshev's: T(n) + U(n - 1) r, with r^2 = d = x^2 - 1, is (x + r)^n, a power by squares
- * ---- */
+/* ---- Chebyshev's ---- */
 
 enum { CHEBYSHEV_T, CHEBYSHEV_U, CHEBYSHEV_V, CHEBYSHEV_W, SHIFTED = 4 };
 
-typedef struct chebyshev {
-    wide t, u;
-} chebyshev;
-
-VFN_CALLED chebyshev chebyshev_power(wide x, wide d, vd n)
-{
-    double unit = 1;
-    while (vd_any(vd_ge(n, vd_set(2 * unit)))) unit *= 2;
-    md set = vd_ge(n, vd_set(unit));
-    n = vd_sel(set, n - unit, n);
-    wide one = wide_of(vd_set(1), vd_set(0)), none = wide_of(vd_set(0), vd_set(0));
-    chebyshev z = {wide_sel(set, x, one), wide_sel(set, one, none)};
-    while (unit > 1) {
-        unit *= 0.5;
-        wide tu = wide_product(z.t, z.u);
-        z.t = wide_add(wide_product(z.t, z.t), wide_product(wide_product(d, z.u), z.u));
-        z.u = wide_joined(tu.high + tu.high, tu.low + tu.low);
-        set = vd_ge(n, vd_set(unit));
-        if (!vd_any(set)) continue;
-        n = vd_sel(set, n - unit, n);
-        wide t = wide_add(wide_product(x, z.t), wide_product(d, z.u));
-        wide u = wide_add(z.t, wide_product(x, z.u));
-        z.t = wide_sel(set, t, z.t);
-        z.u = wide_sel(set, u, z.u);
-    }
-    return z;
-}
 static TD_CALLED vd vd_chebyshev(vd value, vd order, int kind)
 {
     vd near = vd_max(vd_set(-FAR), vd_min(vd_set(FAR), value)); /* NaN stays */
@@ -101,7 +64,7 @@ static TD_CALLED vd vd_chebyshev(vd value, vd order, int kind)
         wide factor = of == CHEBYSHEV_U ? x : of == CHEBYSHEV_V ? below : above;
         y = wide_add(z.t, wide_product(factor, z.u)).high;
     }
-    y = without_overflow(x.high, n, y);
+    y = without_overflow(x.high, n, y) + 0.0; /* the sign of 0 hangs on the neighbours' orders */
     double lead = kind & SHIFTED ? 4 : 2, share = of == CHEBYSHEV_T ? 0.5 : 1;
     return with_edges(value, order, y, share * lead, share * lead * lead,
                       share * lead * lead * lead);
@@ -176,12 +139,25 @@ VFN_CALLED vd recurrence_value(vd x, vd n, int kind, double alpha)
         y = vd_sel(vd_gt(s.scale, vd_set(k)), y * 0x1p200, y);
     return y;
 }
+VFN vd high_value(vd x, vd n, int kind, double alpha)
+{
+    if (kind == HERMITE) return hermite_high(x, n, alpha);
+    if (kind == LAGUERRE && alpha == 0) return laguerre_high(x, n);
+    if (kind == GEGENBAUER && alpha == 0.5) return legendre_high(x, n);
+    return vd_set(NAN);
+}
 static TD_CALLED vd vd_recurrence(vd value, vd order, int kind, double alpha)
 {
     vd x = vd_max(vd_set(-FAR), vd_min(vd_set(FAR), value)); /* NaN stays */
-    vd y = recurrence_value(x, order_within(order, LONGEST), kind, alpha);
-    y = without_overflow(x, order_within(order, LONGEST), y);
-    y = vd_sel(vd_gt(order, vd_set(LONGEST)), vd_set(NAN), y);
+    vd n = order_within(order, LONGEST);
+    vd y = recurrence_value(x, n, kind, alpha);
+    y = without_overflow(kind == LAGUERRE ? -x : x, n, y);
+    n = vd_trunc(order);
+    md high = vd_gt(n, vd_set(LONGEST));
+    if (vd_any(high)) {
+        n = vd_sel(vd_gt(order_within(n, HIGHEST), vd_set(LONGEST)), n, vd_set(LONGEST));
+        y = vd_sel(high, high_value(x, n, kind, alpha), y);
+    }
     double two = alpha * (alpha + 1);
     if (kind == GEGENBAUER)
         return with_edges(value, order, y, 2 * alpha, 2 * two, two * (alpha + 2) * 4 / 3);

@@ -54,15 +54,17 @@ op("_standard_gamma_grad(Tensor self, Tensor output) -> Tensor", pointwise="floa
 # ---- orthogonal polynomials, of an order that is an element, too ----
 _CHEBYSHEV = (("chebyshev_polynomial_t", "first"), ("chebyshev_polynomial_u", "second"),
               ("chebyshev_polynomial_v", "third"), ("chebyshev_polynomial_w", "fourth"))  # fmt: skip
+_HERMITE = ("; above order 10,000 it is infinite, and NaN where its sign is not known: between the outermost "
+            "zeros, but for x = 0")  # fmt: skip
+_LAGUERRE = "; above order 10,000 it is NaN between n x = 160 and the last zero"
 _AT = "Chebyshev's polynomial of the {} kind and order n at {}"
-_LONG = "; NaN for orders above 10,000"
 for _name, _doc in (
     *((_of, _AT.format(_kind, "x")) for _of, _kind in _CHEBYSHEV),
     *((f"shifted_{_of}", _AT.format(_kind, "2 x - 1")) for _of, _kind in _CHEBYSHEV),
-    ("hermite_polynomial_h", "The physicists' Hermite polynomial of order n at x" + _LONG),
-    ("hermite_polynomial_he", "The probabilists' Hermite polynomial of order n at x" + _LONG),
-    ("laguerre_polynomial_l", "Laguerre's polynomial of order n at x" + _LONG),
-    ("legendre_polynomial_p", "Legendre's polynomial of order n at x" + _LONG),
+    ("hermite_polynomial_h", "The physicists' Hermite polynomial of order n at x" + _HERMITE),
+    ("hermite_polynomial_he", "The probabilists' Hermite polynomial of order n at x" + _HERMITE),
+    ("laguerre_polynomial_l", "Laguerre's polynomial of order n at x" + _LAGUERRE),
+    ("legendre_polynomial_p", "Legendre's polynomial of order n at x"),
 ):  # fmt: skip
     op(f"{_name}(Tensor x, Tensor n) -> Tensor", pointwise="float", check="two_numbers", cost=60.0,
        numbers="x n", **SPECIAL, doc=f"{_doc}.")
