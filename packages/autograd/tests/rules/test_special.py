@@ -85,3 +85,29 @@ def test_no_derivative_in_the_order_of_a_polynomial(name):
     made = getattr(taeda.special, name)(taeda.ones(2), n).sum()
     with pytest.raises(NotImplementedError, match=f"derivative of {name} in its second argument"):
         made.backward()
+
+
+@pytest.mark.parametrize("name", POLYNOMIALS)
+def test_slopes_of_polynomials_of_any_order(name):
+    """Those of orders that are none are NaN, and the slope of a long recurrence is finite or NaN at 0.3."""
+    f = getattr(taeda.special, name)
+    for n in (20001, 1e18, 1e300, float("nan"), float("inf"), -float("inf")):
+        x = taeda.tensor([0.3, 1.0], dtype=taeda.float64, requires_grad=True)
+        (slope,) = taeda.autograd.grad(f(x, n).sum(), x)
+        if n == 20001 and name.endswith("chebyshev_polynomial_t"):
+            assert slope[1].item() == n * n * (2 if name.startswith("shifted") else 1)
+        elif n < 0:
+            assert slope.tolist() == [0, 0]
+        elif n > 1e19 or n != n:
+            assert slope.isnan().all()
+
+
+@pytest.mark.parametrize("name", POLYNOMIALS)
+def test_polynomials_in_a_batch_and_forward(name):
+    f = getattr(taeda.special, name)
+    x = taeda.linspace(-1, 1, 6, dtype=taeda.float64)
+    n = taeda.tensor([0, 1, 2, 3, 5, 9])
+    assert taeda.equal(taeda.func.vmap(f)(x, n), f(x, n))
+    each = taeda.func.vmap(taeda.func.grad(f))(x, n)
+    _, tangent = taeda.func.jvp(lambda x: f(x, n), (x,), (taeda.ones_like(x),))
+    taeda.testing.assert_close(each, tangent)

@@ -181,7 +181,7 @@ def _order(n: Any) -> Any:
     """The order that a row computes."""
     if isinstance(n, Tensor):
         return n.trunc()
-    return math.trunc(n) if math.isfinite(n) else n
+    return float(math.trunc(n)) if math.isfinite(n) else n
 
 
 def _second_kind(x: Any, n: Any) -> Tensor:
