@@ -68,7 +68,7 @@ VFN vd vd_product_loss(vd a, vd b, vd p)
     vd d = (vd)((vl)b & ~0x7ffffff);
     vd e = a - c;
     vd f = b - d;
-    return ((c * d - p) + (c * f + e * d)) + e * f;
+    return (((c * d - p) + c * f) + e * d) + e * f; /* in this order all but the last are exact */
 }
 #endif
 

@@ -178,9 +178,10 @@ rule("zeta", self=_unknown("zeta"), other=_zeta_other)
 
 
 def _order(n: Any) -> Any:
-    """The order that a row computes."""
+    """The order that a row computes; -1 for all below 0, by whose size the result is multiplied."""
     if isinstance(n, Tensor):
-        return n.trunc()
+        return n.trunc().clamp(min=-1)
+    n = max(n, -1.0)
     return float(math.trunc(n)) if math.isfinite(n) else n
 
 
