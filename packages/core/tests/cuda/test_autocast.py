@@ -115,6 +115,11 @@ x, y = taeda.randn(4, 4, device="cuda"), taeda.tensor([0, 1, 2, 0], device="cuda
 """
 
 
-@pytest.mark.parametrize("case", CASES)
+LONG = ("training", "types")  # kernels of many loops are compiled
+
+
+@pytest.mark.parametrize(
+    "case", [pytest.param(c, marks=pytest.mark.slow) if c in LONG else c for c in CASES]
+)
 def test_autocast(case):
     standin.run(START + CASES[case])

@@ -62,6 +62,7 @@ assert (x * taeda.tensor(2.0)).tolist() == [2, 2, 2], "a number goes with any de
     )
 
 
+@pytest.mark.slow
 def test_what_no_device_takes_is_refused_in_the_processors_words():
     standin.run(
         START
