@@ -224,8 +224,11 @@ PAIRS = (
     Pair("gammaincc", _upper, (0.0, 60.0), (0.0, 120.0), (170,), (1,), keep=lambda a,
         x: _upper(a, x) > 1e-30),
     Pair("zeta", _zeta, (1.001, 40.0), (0.0, 100.0), (15,), (1,)),
-    *(Pair(name, exact, (-3.0, 3.0), (0.0, 60.0), (0.6,), (0.6,)) for name, exact in _POLYNOMIALS.items()),
 )  # fmt: skip
+PAIRS += tuple(
+    Pair(name, exact, (-3.0, 3.0), (0.0, 60.0), (0.6,), (0.6,))
+    for name, exact in _POLYNOMIALS.items()
+)
 
 
 # ---- complex numbers ----

@@ -55,7 +55,7 @@ op("_standard_gamma_grad(Tensor self, Tensor output) -> Tensor", pointwise="floa
 _CHEBYSHEV = (("chebyshev_polynomial_t", "first"), ("chebyshev_polynomial_u", "second"),
               ("chebyshev_polynomial_v", "third"), ("chebyshev_polynomial_w", "fourth"))  # fmt: skip
 _HERMITE = ("; above order 10,000 it is infinite, and NaN where its sign is not known: between the outermost "
-            "zeros, but for x = 0")  # fmt: skip
+            "zeros, but for x = 0")
 _LAGUERRE = "; above order 10,000 it is NaN between n x = 160 and the last zero"
 _AT = "Chebyshev's polynomial of the {} kind and order n at {}"
 for _name, _doc in (
@@ -65,7 +65,7 @@ for _name, _doc in (
     ("hermite_polynomial_he", "The probabilists' Hermite polynomial of order n at x" + _HERMITE),
     ("laguerre_polynomial_l", "Laguerre's polynomial of order n at x" + _LAGUERRE),
     ("legendre_polynomial_p", "Legendre's polynomial of order n at x"),
-):  # fmt: skip
+):
     op(f"{_name}(Tensor x, Tensor n) -> Tensor", pointwise="float", check="two_numbers", cost=60.0,
        numbers="x n", **SPECIAL, doc=f"{_doc}.")
 for _name, _doc in (
@@ -73,4 +73,4 @@ for _name, _doc in (
     ("laguerre", "Laguerre's generalized polynomial. Its slope is less that of order n - 1 and alpha + 1."),
 ):
     op(f"_{_name}_polynomial(Tensor x, Tensor n, Scalar alpha) -> Tensor", pointwise="float",
-       check="two_numbers", cost=100.0, numbers="x n", variants="function", doc=_doc)
+       check="two_numbers", cost=100.0, numbers="x n", variants="function", namespace="nn", doc=_doc)

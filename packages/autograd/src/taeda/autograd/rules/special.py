@@ -7,6 +7,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor, special
+from taeda._core_api.operators import nn as _nn
 
 from ._registry import not_differentiable, rule
 
@@ -187,7 +188,7 @@ def _order(n: Any) -> Any:
 
 def _second_kind(x: Any, n: Any) -> Tensor:
     """The slope of Chebyshev's polynomial of the second kind."""
-    return 2 * taeda._gegenbauer_polynomial(x, n - 1, 2)
+    return 2 * _nn._gegenbauer_polynomial(x, n - 1, 2)
 
 
 _BY_X: dict[str, Any] = {
@@ -202,8 +203,8 @@ _BY_X: dict[str, Any] = {
     ),
     "hermite_polynomial_h": lambda x, n: 2 * n * special.hermite_polynomial_h(x, n - 1),
     "hermite_polynomial_he": lambda x, n: n * special.hermite_polynomial_he(x, n - 1),
-    "laguerre_polynomial_l": lambda x, n: -taeda._laguerre_polynomial(x, n - 1, 1),
-    "legendre_polynomial_p": lambda x, n: taeda._gegenbauer_polynomial(x, n - 1, 1.5),
+    "laguerre_polynomial_l": lambda x, n: -_nn._laguerre_polynomial(x, n - 1, 1),
+    "legendre_polynomial_p": lambda x, n: _nn._gegenbauer_polynomial(x, n - 1, 1.5),
 }
 
 
@@ -222,11 +223,11 @@ for _name, _slope in _BY_X.items():
 
 
 def _gegenbauer(grad: Tensor, x: Tensor, n: Any, alpha: float) -> Tensor:
-    return grad * 2 * alpha * taeda._gegenbauer_polynomial(x, _order(n) - 1, alpha + 1)
+    return grad * 2 * alpha * _nn._gegenbauer_polynomial(x, _order(n) - 1, alpha + 1)
 
 
 def _laguerre(grad: Tensor, x: Tensor, n: Any, alpha: float) -> Tensor:
-    return -grad * taeda._laguerre_polynomial(x, _order(n) - 1, alpha + 1)
+    return -grad * _nn._laguerre_polynomial(x, _order(n) - 1, alpha + 1)
 
 
 for _name, _formula in (
