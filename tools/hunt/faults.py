@@ -90,6 +90,12 @@ SAID = {
     "commit": [*PLACE, "saving: writing"],
     "commit_aside": ["saving: writing", "program.py:"],
 }
+# the wire is cut before the call, so that its first step is what waits
+SAID_CUT = {
+    "unit_reduce": [*PLACE, r"gathers unit 0\b"],
+    "commit": [*PLACE, "saving: the plan"],
+    "commit_aside": ["saving: the plan", "program.py:"],
+}
 
 PROGRAM = """
 import time, signal
@@ -227,7 +233,8 @@ def wrong(case: Case, ended: Ended, grace: float) -> str:
     waited = float(head.split()[-1])
     if waited > LIMIT + grace:
         return f"waited {waited} s"
-    words = [*who(case), *SAID.get(case.call, PLACE)]
+    said = SAID | SAID_CUT if case.fault == "link" else SAID
+    words = [*who(case), *said.get(case.call, PLACE)]
     if case.fault == "raise" and case.call.startswith("commit"):
         # it is told, as any error of a save
         words = [f"saving: writing failed on rank {case.size - 1}", "program.py"]
@@ -236,14 +243,14 @@ def wrong(case: Case, ended: Ended, grace: float) -> str:
 
 
 def who(case: Case) -> list[str]:
-    """What names the rank that failed. Who was cut off may name any rank on the other side, and a
-    store knows no ranks.
+    """What names the rank that failed. Who was cut off may name any rank on the other side, or the store
+    there, which knows no ranks.
     """
     last = case.size - 1
     if case.call == "store_get":  # rank 0 has the store, and ends
         return []
     if case.fault == "link":
-        return [r"\branks? \d"]
+        return [r"\branks? \d|the store at [\d.]+:\d+ has been silent"]
     return [rf"\branks? ([\d, ]*, )?{last}\b"]
 
 
