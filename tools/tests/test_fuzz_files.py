@@ -36,6 +36,7 @@ def test_the_same_number_makes_the_same_file(form):
     assert len({mutant(form, Random(str(i))) for i in range(20)}) > 10
 
 
+@pytest.mark.slow
 def test_a_bounded_run():
     done = subprocess.run(
         [sys.executable, str(TOOLS / "fuzz_files.py"), "--files", "2400"],

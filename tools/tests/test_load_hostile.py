@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 TOOLS = Path(__file__).parents[1] / "hunt"
 sys.path.insert(0, str(TOOLS))
 import load_hostile  # noqa: E402 - found through the line above
@@ -32,6 +34,7 @@ def test_a_good_file_is_told_apart():
     assert taeda.load(io.BytesIO(words.pt(words.tensor()))).tolist() == [[0, 1, 2], [3, 4, 5]]
 
 
+@pytest.mark.slow
 def test_some_of_each_family_are_refused():
     done = subprocess.run(
         [sys.executable, str(TOOLS / "load_hostile.py"), "--most", "2"],

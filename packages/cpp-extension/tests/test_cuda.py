@@ -40,6 +40,7 @@ taeda::Tensor unchecked(taeda::Tensor x)
 
 
 @needs_nvcc
+@pytest.mark.slow
 def test_compiled_everywhere_and_run_where_there_is_a_device():
     module = load_inline(
         "with_cuda",

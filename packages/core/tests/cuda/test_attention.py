@@ -109,5 +109,6 @@ for dtype in (taeda.float32, taeda.bfloat16, taeda.float16):  # nothing is cast
 )
 
 
+@pytest.mark.slow
 def test_attention_is_products_without_casts():
     standin.run(COUNTED)

@@ -85,6 +85,7 @@ assert counts(3, padding=1, groups=8) == [(1, 0), (1, 0), (1, 0)]  # depthwise: 
 )
 
 
+@pytest.mark.slow
 def test_convolutions_are_products_of_the_device_without_casts():
     standin.run(COUNTED)
 

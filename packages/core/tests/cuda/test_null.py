@@ -348,6 +348,7 @@ with warnings.catch_warnings(record=True) as seen:
     assert out.count("computed on the cpu") == 1, out
 
 
+@pytest.mark.slow
 def test_a_model_trains_to_the_processors_losses():
     program = """
 import warnings, taeda

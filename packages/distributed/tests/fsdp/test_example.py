@@ -26,6 +26,7 @@ def run(processes: int, folder: Path, *more: str) -> tuple[dict[int, float], int
 
 
 @pytest.mark.skipif(not EXAMPLE.exists(), reason="the example is not beside these tests")
+@pytest.mark.slow
 def test_killed_on_two_processes_and_resumed_on_one_and_on_three(mpi, tmp_path):
     example = by_path.load("examples/fsdp_gpt/train.py")
 
