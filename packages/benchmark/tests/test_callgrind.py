@@ -14,6 +14,7 @@ needs_valgrind = pytest.mark.skipif(
 )
 
 
+@pytest.mark.slow
 @needs_valgrind
 def test_counts_are_of_the_statement_alone():
     x = CopyIfCallgrind(taeda.ones(8))
