@@ -84,6 +84,8 @@ int32_t td_abi_status(td_status status, taeda_error *error)
 td_status td_abi_code(int32_t code, const char *name, taeda_error *error)
 {
     error->message[sizeof error->message - 1] = 0;
+    if (!error->message[0])
+        td_abi_error(error, code, "the kernel failed with code %d and said nothing", code);
     return td_fail(code > 0 && code <= TAEDA_MEMORY_ERROR ? (td_status)code : TD_RUNTIME_ERROR,
                    "%s: %s", name, error->message);
 }
