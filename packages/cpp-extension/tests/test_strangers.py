@@ -103,6 +103,7 @@ int32_t taeda_ext_init(const taeda_api *given)
 {
     api = given;
     int32_t code = define("c_strangers::list(Tensor x, int count, int[] how) -> Tensor[]", several);
+    if (!code) code = define("c_strangers::left_out(Tensor(a!)? x, int[] how) -> Tensor(a!)", anything);
     if (!code) code = define("c_strangers::list_maybe(Tensor x, int count, int[] how) -> Tensor?[]", several);
 DEFINITIONS
     return code;
@@ -198,3 +199,12 @@ def test_gradients_and_maps_of_what_has_no_derivative(ops):
     with pytest.raises(RuntimeError, match=re.escape("c_strangers::one")):
         made.sum().backward()
     assert ops.one(x.detach(), [0]).tolist() == [0, 0, 0]
+
+
+def test_a_written_argument_that_was_left_out_is_no_result(ops):
+    assert ops.left_out(None, [WAYS.index("nothing")]) is None
+    x = taeda.ones(2)
+    assert ops.left_out(x, [WAYS.index("nothing")]) is x
+    for way in ("new", "wordless failure"):
+        how = [WAYS.index(way)]
+        assert refused(lambda how=how: ops.left_out(None, how), "left_out"), way
