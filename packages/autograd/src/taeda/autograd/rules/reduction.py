@@ -13,7 +13,16 @@ from typing import Any
 import taeda
 from taeda import Tensor
 
-from ._registry import forward, linear, not_differentiable, rule, rule_as_is, rule_joint
+from ._products import of_others
+from ._registry import (
+    differentiated,
+    forward,
+    linear,
+    not_differentiable,
+    rule,
+    rule_as_is,
+    rule_joint,
+)
 
 Shape = tuple[int, ...]
 
@@ -96,13 +105,9 @@ forward("logsumexp", _logsumexp_forward)
 # ---- products ----
 
 
-def _products_of_others(x: Tensor, dim: int) -> Tensor:
-    """For every element the product of the others along `dim`: those before it times those after."""
-    one = taeda.ones_like(x.narrow(dim, 0, 1))
-    n = x.size(dim)
-    before = taeda.cat([one, x.narrow(dim, 0, n - 1)], dim).cumprod(dim)
-    after = taeda.cat([one, x.narrow(dim, 1, n - 1).flip(dim)], dim).cumprod(dim).flip(dim)
-    return before * after
+def _has_quotient(result: Tensor) -> bool:
+    """Whether result / x gives the products of the others: there is no 0, and no derivative follows."""
+    return not differentiated() and not bool((result == 0).any())
 
 
 def _prod(grad: Tensor, self: Tensor, self_dtype: Any, result: Tensor, dtype: Any) -> Tensor:
@@ -112,10 +117,9 @@ def _prod(grad: Tensor, self: Tensor, self_dtype: Any, result: Tensor, dtype: An
         return grad
     if self.numel() == 0:
         return (grad * result).expand(self.shape)
-    if not bool((result == 0).any()):
+    if _has_quotient(result):
         return grad * (result / self).conj()
-    others = _products_of_others(self.reshape(-1), 0).view(self.shape)
-    return grad * others.conj()
+    return grad * of_others(self.reshape(-1), 0).view(self.shape).conj()
 
 
 def _prod_dim(
@@ -128,9 +132,9 @@ def _prod_dim(
     grad, result = (_restore(t, self.shape, dim, keepdim) for t in (grad, result))
     if self.numel() == 0:
         return (grad * result).expand(self.shape)
-    if not bool((result == 0).any()):
+    if _has_quotient(result):
         return grad * (result / self).conj()
-    return grad * _products_of_others(self, dim).conj()
+    return grad * of_others(self, dim % self.dim()).conj()
 
 
 rule("prod", self=_prod)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import taeda
 from taeda import Tensor
 
+from ._products import gradient_of_running
 from ._registry import differentiated, forward, linear, rule, rule_as_is
 
 #: elements of a matrix that higher derivatives of logcumsumexp may take
@@ -26,21 +27,12 @@ linear("cumsum")
 
 
 def _cumprod(grad: Tensor, self: Tensor, result: Tensor, dim: int) -> Tensor:
-    """Without zeros the sum of later grad·result, over x; with zeros element by element."""
+    """Without zeros, and where no other derivative follows, the sum of later grad·result, over x."""
     if self.numel() <= 1 or self.size(dim) == 1:
         return grad
-    if not bool((self == 0).any()):
+    if not differentiated() and not bool((self == 0).any()):
         return _sum_of_later(grad * result.conj(), dim) / self.conj()
-    n = self.size(dim)
-    columns = []
-    for k in range(n):
-        # results from k on are x[0..k-1] · x[k] · x[k+1..i]: leave x[k] out
-        before = self.narrow(dim, 0, k).prod(dim, True)
-        rest = self.narrow(dim, k + 1, n - k - 1).cumprod(dim)
-        after = taeda.cat([taeda.ones_like(before), rest], dim)
-        later = grad.narrow(dim, k, n - k)
-        columns.append((later * (before * after).conj()).sum(dim, True))
-    return taeda.cat(columns, dim)
+    return gradient_of_running(grad, self.conj(), result.conj(), dim % self.dim())
 
 
 rule("cumprod", self=_cumprod)

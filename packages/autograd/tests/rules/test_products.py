@@ -1,0 +1,67 @@
+"""Products of the others, and gradients of running products, without a division."""
+
+from __future__ import annotations
+
+import pytest
+
+import taeda
+from taeda import func
+from taeda.autograd.rules._products import gradient_of_running, of_others
+
+
+@pytest.mark.parametrize("n", [*range(1, 10), 31, 32, 33])
+@pytest.mark.parametrize("zeros", [0, 1, 2])
+def test_products_of_others(n, zeros):
+    x = taeda.randn(2, n, 3, dtype=taeda.float64)
+    x[0, : min(zeros, n), 1] = 0
+    wanted = taeda.stack(
+        [x.narrow(1, 0, k).prod(1) * x.narrow(1, k + 1, n - k - 1).prod(1) for k in range(n)], 1
+    )
+    taeda.testing.assert_close(of_others(x, 1), wanted)
+
+
+@pytest.mark.parametrize("n", [*range(1, 10), 31, 32, 33])
+@pytest.mark.parametrize("zeros", [0, 1, 2])
+def test_gradients_of_running_products(n, zeros):
+    x, grad = taeda.randn(2, 2, n, 3, dtype=taeda.float64)
+    x[0, : min(zeros, n), 1] = 0
+    wanted = taeda.zeros_like(x)
+    for k in range(n):  # each result is linear in each of its factors
+        one = x.clone()
+        one[:, k] = 1
+        wanted[:, k] = (grad * one.cumprod(1))[:, k:].sum(1)
+    taeda.testing.assert_close(gradient_of_running(grad, x, x.cumprod(1), 1), wanted)
+
+
+ENTRIES = {
+    "prod": lambda x: x.prod(),
+    "prod along": lambda x: x.prod(-1),
+    "cumprod": lambda x: x.cumprod(-1)[-1],
+}
+
+
+@pytest.mark.parametrize("size", [0.0, 1e-200, 1e-16, 1e-8, 1.0])
+@pytest.mark.parametrize("name", ENTRIES)
+def test_many_derivatives_near_0(name, size):
+    """A product of four: the fourth derivative is constant, the fifth 0."""
+    f = ENTRIES[name]
+    slopes = [lambda x, f=f: f(x)]
+    for k in range(5):
+        v = taeda.eye(4, dtype=taeda.float64)[k % 4]
+        step = func.grad if k % 2 else None
+        last = slopes[-1]
+        if step is None:
+            slopes.append(lambda x, last=last, v=v: func.jvp(last, (x,), (v,))[1])
+        else:
+            slopes.append(lambda x, last=last, v=v: (func.grad(last)(x) * v).sum())
+    x = taeda.tensor([1.0, -2.0, 0.5, 3.0], dtype=taeda.float64) * size
+    found = [slope(x).item() for slope in slopes[1:]]
+    wanted = [(x[1] * x[2] * x[3]).item(), (x[2] * x[3]).item(), x[3].item(), 1.0, 0.0]
+    assert found == pytest.approx(wanted, rel=1e-12, abs=0)
+
+
+@pytest.mark.parametrize("name", ["prod along", "cumprod"])
+def test_complex_factors(name):
+    x = taeda.randn(3, 5, dtype=taeda.complex128, requires_grad=True)
+    f = {"prod along": lambda x: x.prod(1), "cumprod": lambda x: x.cumprod(1)}[name]
+    assert taeda.autograd.gradcheck(f, (x,)) and taeda.autograd.gradgradcheck(f, (x,))
