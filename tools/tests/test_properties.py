@@ -11,6 +11,7 @@ from properties import (
     both_modes,
     few_digits,
     memory_order,
+    near_0,
     orders,
     saturation,
     targets,
@@ -112,6 +113,36 @@ def test_a_second_derivative_that_one_mode_loses_is_found(monkeypatch):
 
     monkeypatch.setattr("samples.function", lambda row: lambda x, **more: Wrong.apply(x))
     assert "forward over backward" in next(orders.faults(ROWS["exp"], "float64"))
+
+
+def test_third_derivatives_near_0_keep_their_digits():
+    found = [
+        fault
+        for row in ROWS.values()
+        if fits(row, "float64")
+        for fault in near_0.faults(row, "float64", n=4, m=3, k=2)
+    ]
+    assert found == []
+
+
+def test_a_derivative_by_a_quotient_is_found_near_0(monkeypatch):
+    class Square(taeda.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x * x
+
+        @staticmethod
+        def backward(ctx, grad):
+            (x,) = ctx.saved_tensors
+            return 2 * grad * (x**3 / x / x)
+
+        @staticmethod
+        def jvp(ctx, t):
+            return 2 * t * ctx.saved_tensors[0]
+
+    monkeypatch.setattr("samples.function", lambda row: lambda x, **more: Square.apply(x))
+    assert "times 1e-09" in next(near_0.faults(ROWS["exp"], "float64"))
 
 
 @pytest.mark.parametrize("family", FAMILIES)

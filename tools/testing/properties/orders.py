@@ -18,7 +18,7 @@ from taeda import func
 
 from .both_modes import _ONE_TRIANGLE, APART
 
-__all__ = ["faults"]
+__all__ = ["Tensors", "differing", "faults", "function", "inner", "numbers", "walked"]
 
 Tensor = taeda.Tensor
 Tensors = tuple[Tensor, ...]
@@ -38,7 +38,7 @@ def faults(row: Row, dtype: str, *, seed: int = 0, **sizes: int) -> Iterator[str
             yield f"{sample}: {said}"
 
 
-def _function(sample: Sample) -> tuple[Callable[..., Tensors], Tensors]:
+def function(sample: Sample) -> tuple[Callable[..., Tensors], Tensors]:
     """The call as a function of its floating-point tensors to such results, and those tensors."""
     given = tuple(t for t in sample.tensors() if t.is_floating_point())
 
@@ -50,19 +50,19 @@ def _function(sample: Sample) -> tuple[Callable[..., Tensors], Tensors]:
     return run, given
 
 
-def _numbers(like: Tensor, seed: str, half: bool = False) -> Tensor:
+def numbers(like: Tensor, seed: str, half: bool = False) -> Tensor:
     rng = np.random.default_rng(zlib.crc32(seed.encode()))
     made = taeda.from_numpy(np.array(rng.standard_normal(like.shape))).to(like.dtype)
     square = half and made.dim() > 1 and made.shape[-1] == made.shape[-2]
     return made + made.mH if square else made
 
 
-def _inner(a: Tensors, b: Tensors) -> float:
+def inner(a: Tensors, b: Tensors) -> float:
     pairs = zip(a, b, strict=True)
     return float(sum(np.sum(array(x.detach()) * array(y.detach())) for x, y in pairs))
 
 
-def _walked(f: Callable[..., Tensors], x: Tensors, v: Tensors) -> Tensors:
+def walked(f: Callable[..., Tensors], x: Tensors, v: Tensors) -> Tensors:
     """Backward, by the engine alone."""
     results = [(r, g) for r, g in zip(f(*x), v, strict=True) if r.requires_grad]
     if not results:
@@ -94,16 +94,16 @@ def _ways(
         return tuple(z.detach().clone().requires_grad_() for z in x)
 
     def twice(z: Tensors) -> Tensors:
-        return _walked(lambda *y: _walked(f, y, v), z, t)
+        return walked(lambda *y: walked(f, y, v), z, t)
 
     def unrecorded(call: Callable[[], float]) -> Callable[[], float]:
         return taeda.no_grad()(call)
 
     ways: dict[str, Callable[[], float]] = {
-        "backward twice": lambda: _inner(twice(leaves()), s),
-        "forward over backward": lambda: _inner(func.jvp(back, x, s)[1], t),
-        "backward over forward": lambda: _inner(func.vjp(ahead, *x)[1](v), s),
-        "forward twice": lambda: _inner(func.jvp(ahead, x, s)[1], v),
+        "backward twice": lambda: inner(twice(leaves()), s),
+        "forward over backward": lambda: inner(func.jvp(back, x, s)[1], t),
+        "backward over forward": lambda: inner(func.vjp(ahead, *x)[1](v), s),
+        "forward twice": lambda: inner(func.jvp(ahead, x, s)[1], v),
     }
     return ways | {f"{name}, unrecorded": unrecorded(way) for name, way in list(ways.items())[1:]}
 
@@ -117,11 +117,11 @@ def _thirds(
 
     def thrice() -> float:
         z = tuple(y.detach().clone().requires_grad_() for y in x)
-        return _inner(_walked(lambda *y: _walked(lambda *w: _walked(f, w, v), y, t), z, s), s)
+        return inner(walked(lambda *y: walked(lambda *w: walked(f, w, v), y, t), z, s), s)
 
     return {
         "backward three times": thrice,
-        "forward over backward twice": lambda: _inner(func.jvp(twice, x, s)[1], s),
+        "forward over backward twice": lambda: inner(func.jvp(twice, x, s)[1], s),
     }
 
 
@@ -135,25 +135,25 @@ def _linear(
         pairs = zip(product, weights, strict=True)
         total = sum(((p * w).sum() for p, w in pairs), taeda.zeros((), requires_grad=True))
         made = taeda.autograd.grad(total, by, allow_unused=True, materialize_grads=True)
-        return _inner(made, along)
+        return inner(made, along)
 
     def pulled() -> float:
         z, c = tuple(y.detach().clone().requires_grad_() for y in x), zeros(v)
-        return slope(_walked(f, z, c), c, v, t)
+        return slope(walked(f, z, c), c, v, t)
 
     def pushed() -> float:
         c = zeros(t)
         return slope(func.jvp(f, x, c)[1], c, t, v)
 
     return {
-        "backward": lambda: _inner(func.vjp(f, *x)[1](v), t),
+        "backward": lambda: inner(func.vjp(f, *x)[1](v), t),
         "the slope of backward at a gradient of 0": pulled,
         "the slope of forward at a tangent of 0": pushed,
     }
 
 
 def _compared(sample: Sample) -> str:
-    f, x = _function(sample)
+    f, x = function(sample)
     half = any(word in sample.row.schema.name for word in _ONE_TRIANGLE)
     try:
         plain = f(*x)
@@ -161,16 +161,16 @@ def _compared(sample: Sample) -> str:
         return ""  # not for this dtype
     if not x or not plain:
         return ""
-    s, t = (tuple(_numbers(z, f"{k} {n}", half) for n, z in enumerate(x)) for k in "st")
-    v = tuple(_numbers(r, f"v {n}") for n, r in enumerate(plain))
+    s, t = (tuple(numbers(z, f"{k} {n}", half) for n, z in enumerate(x)) for k in "st")
+    v = tuple(numbers(r, f"v {n}") for n, r in enumerate(plain))
     for made in (_linear, _ways, _thirds):
-        said = _differing(made(f, x, v, s, t), _ALLOWED.get(sample.dtype, _LOW))
+        said = differing(made(f, x, v, s, t), _ALLOWED.get(sample.dtype, _LOW))
         if said:
             return said
     return ""
 
 
-def _differing(ways: dict[str, Callable[[], float]], allowed: float) -> str:
+def differing(ways: dict[str, Callable[[], float]], allowed: float) -> str:
     (first, reference), *others = ways.items()
     try:
         wanted = reference()

@@ -213,3 +213,11 @@ def test_logsumexp_of_infinities():
 def test_trigamma_of_huge_arguments():
     x = [1e100, 1e150, 1e160, 1e162, 1e200, 1e308]
     np.testing.assert_allclose(gradients(taeda.digamma, x)[0], [1 / v for v in x], rtol=1e-15)
+
+
+def test_the_slope_of_copysign_is_a_sign():
+    inf, nan = float("inf"), float("nan")
+    x = taeda.tensor([1.0, -2.0, 0.0, -0.0, inf, -inf, nan, 3e-9], requires_grad=True)
+    (slope,) = taeda.autograd.grad(taeda.copysign(x, -1.0).sum(), x, create_graph=True)
+    wanted = taeda.tensor([-1.0, 1.0, 0.0, 0.0, -1.0, 1.0, nan, -1.0])
+    taeda.testing.assert_close(slope.detach(), wanted, equal_nan=True)

@@ -343,8 +343,8 @@ def _angle(grad: Tensor, self: Tensor) -> Tensor:
 
 
 def _copysign(grad: Tensor, self: Tensor, result: Tensor) -> Tensor:
-    zero = self == 0
-    return grad * taeda.where(zero, 0.0, result / taeda.where(zero, 1.0, self))
+    same = self.sign() * result.sign()  # constant but at 0, where it is 0
+    return grad * taeda.where(self.isnan(), self, same)
 
 
 rule("sgn", self=_sgn)
