@@ -12,6 +12,7 @@ from properties import (
     few_digits,
     memory_order,
     near_0,
+    no_nan,
     orders,
     saturation,
     targets,
@@ -123,6 +124,24 @@ def test_third_derivatives_near_0_keep_their_digits():
         for fault in near_0.faults(row, "float64", n=4, m=3, k=2)
     ]
     assert found == []
+
+
+def test_derivatives_of_finite_results_are_numbers():
+    found = [
+        fault
+        for row in ROWS.values()
+        if fits(row, "float64")
+        for fault in no_nan.faults(row, "float64", n=4, m=3, k=2)
+    ]
+    assert found == []
+
+
+def test_an_infinity_of_the_other_branch_is_found(monkeypatch):
+    def chosen(x, **more):
+        return taeda.where(x > 0, x, x.exp() - 1)
+
+    monkeypatch.setattr("samples.function", lambda row: chosen)
+    assert "NaN in its derivatives" in next(no_nan.faults(ROWS["exp"], "float64"))
 
 
 def test_a_derivative_by_a_quotient_is_found_near_0(monkeypatch):

@@ -53,3 +53,11 @@ def test_the_gradient_at_nan_is_nan(name, dtype, second):
     result = getattr(_nn, name, getattr(taeda, name, None))(x).sum()
     (grad,) = taeda.autograd.grad(result, x, create_graph=second)
     assert grad.isnan().all()
+
+
+def test_derivatives_where_the_exponential_does_not_count_are_0():
+    x = taeda.tensor([1e3, 1e19], requires_grad=True)
+    y = _nn.elu(x, 1.3, 0.9, 1.1)
+    for order in range(4):
+        (y,) = taeda.autograd.grad(y.sum(), x, create_graph=True)
+        assert order == 0 or y.tolist() == [0, 0]

@@ -221,3 +221,13 @@ def test_the_slope_of_copysign_is_a_sign():
     (slope,) = taeda.autograd.grad(taeda.copysign(x, -1.0).sum(), x, create_graph=True)
     wanted = taeda.tensor([-1.0, 1.0, 0.0, 0.0, -1.0, 1.0, nan, -1.0])
     taeda.testing.assert_close(slope.detach(), wanted, equal_nan=True)
+
+
+@pytest.mark.parametrize("f", [taeda.logaddexp, taeda.logaddexp2])
+def test_derivatives_of_sums_of_powers_far_away_are_0(f):
+    x = taeda.tensor([1e3, -1e3, 1e19, -1e19], requires_grad=True)
+    y, wanted = f(x, -x), x.detach().sign()
+    for _ in range(3):
+        (y,) = taeda.autograd.grad(y.sum(), x, create_graph=True)
+        assert y.tolist() == wanted.tolist()
+        wanted = taeda.zeros(4)

@@ -137,7 +137,9 @@ def _elu_second(
 ) -> Tensor:
     slope = grad * grad_output * input_scale
     if not is_result:
-        slope = slope * (input_scale * alpha * scale) * (self_or_result * input_scale).exp()
+        # a large exponential where it does not count has no derivative either
+        left = taeda.where(self_or_result < 0, self_or_result * input_scale, 0.0)
+        slope = slope * (input_scale * alpha * scale) * left.exp()
     return taeda.where(self_or_result < 0, slope, 0.0)
 
 

@@ -177,15 +177,31 @@ rule_as_is("log", self=lambda grad, self: grad / _cj(self))
 rule("log2", self=lambda grad, self: grad / math.log(2) / _cj(self))
 rule("log10", self=lambda grad, self: grad / math.log(10) / _cj(self))
 rule("log1p", self=lambda grad, self: grad / _cj(self + 1))
+
+
+def _portion(self: Tensor, other: Tensor) -> Tensor:
+    """exp(self) of exp(self) + exp(other)."""
+    if self.is_complex() or other.is_complex():
+        return 1 / _cj(1 + (other - self).exp())
+    return (self - other).sigmoid()
+
+
+def _portion_of_2(self: Tensor, other: Tensor) -> Tensor:
+    """The same of powers of 2: the smaller one over the larger one is at most 1."""
+    d = self - other
+    ratio = taeda.where(d >= 0, -d, d).exp2()
+    return taeda.where(d >= 0, 1.0, ratio) / (1 + ratio)
+
+
 rule(
     "logaddexp",
-    self=lambda grad, self, other: grad / _cj(1 + (other - self).exp()),
-    other=lambda grad, self, other: grad / _cj(1 + (self - other).exp()),
+    self=lambda grad, self, other: grad * _portion(self, other),
+    other=lambda grad, self, other: grad * _portion(other, self),
 )
 rule(
     "logaddexp2",
-    self=lambda grad, self, other: grad / (1 + (other - self).exp2()),
-    other=lambda grad, self, other: grad / (1 + (self - other).exp2()),
+    self=lambda grad, self, other: grad * _portion_of_2(self, other),
+    other=lambda grad, self, other: grad * _portion_of_2(other, self),
 )
 
 
