@@ -158,9 +158,8 @@ def ending(form, ways, device):
         elif way == "nothing":
             fits = result == "Tensor?"
         else:
-            fits = (
-                result == "Tensor(a)" or not own or device == "meta"
-            )  # meta has no memory to share
+            # meta has no memory to share
+            fits = result == "Tensor(a)" or not own or device == "meta"
         if not fits:
             return RuntimeError
     return None
