@@ -6,7 +6,7 @@ import pytest
 
 import taeda
 from taeda import func
-from taeda.autograd.rules._products import gradient_of_running, of_others
+from taeda.autograd.rules._products import gradient_of_running, of_others, of_others_in_groups
 
 
 @pytest.mark.parametrize("n", [*range(1, 10), 31, 32, 33])
@@ -33,10 +33,28 @@ def test_gradients_of_running_products(n, zeros):
     taeda.testing.assert_close(gradient_of_running(grad, x, x.cumprod(1), 1), wanted)
 
 
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 8, 33])
+def test_products_of_others_in_groups(n):
+    x = taeda.randn(2, n, 3, dtype=taeda.float64)
+    group = taeda.randint(0, 3, (2, n, 3))
+    made = of_others_in_groups(x, group, 1)
+    for a in range(2):
+        for b in range(3):
+            for k in range(n):
+                mine = [x[a, i, b] for i in range(n) if i != k and group[a, i, b] == group[a, k, b]]
+                wanted = taeda.stack([x.new_ones(()), *mine]).prod()
+                taeda.testing.assert_close(made[a, k, b], wanted)
+
+
 ENTRIES = {
     "prod": lambda x: x.prod(),
     "prod along": lambda x: x.prod(-1),
     "cumprod": lambda x: x.cumprod(-1)[-1],
+    "at one place": lambda x: x.new_ones(2).scatter_reduce(
+        0, taeda.tensor([1, 1, 1, 1]), x, "prod"
+    )[1],
+    "by slices": lambda x: x.new_ones(2).index_reduce(0, taeda.tensor([1, 1, 1, 1]), x, "prod")[1],
+    "with the first": lambda x: x[:1].scatter_reduce(0, taeda.tensor([0, 0, 0]), x[1:], "prod")[0],
 }
 
 

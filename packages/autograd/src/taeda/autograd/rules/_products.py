@@ -11,7 +11,7 @@ from __future__ import annotations
 import taeda
 from taeda import Tensor
 
-__all__ = ["gradient_of_running", "of_others"]
+__all__ = ["gradient_of_running", "of_others", "of_others_in_groups"]
 
 
 def _every_second(x: Tensor, dim: int, first: int) -> Tensor:
@@ -65,3 +65,31 @@ def gradient_of_running(grad: Tensor, x: Tensor, result: Tensor, dim: int) -> Te
     if count > pairs:
         to_even = taeda.cat([to_even, taeda.zeros_like(one)], dim)
     return _interleaved(by_even * before + to_even, by_pair * paired, dim)
+
+
+def of_others_in_groups(x: Tensor, group: Tensor, dim: int) -> Tensor:
+    """For every element the product of the others along `dim` that have its number in `group`, of x's shape.
+
+    Groups are sorted, and running products of both directions stop at their ends.
+    """
+    if not x.dim() or x.size(dim) < 2:
+        return taeda.ones_like(x)
+    group, order = group.sort(dim=dim, stable=True)
+    x = x.gather(dim, order)
+    after = _running_before(x.flip(dim), group.flip(dim), dim).flip(dim)
+    return (_running_before(x, group, dim) * after).gather(dim, order.argsort(dim))
+
+
+def _running_before(x: Tensor, group: Tensor, dim: int) -> Tensor:
+    """The product of what lies before each element in its group (Hillis and Steele 1986)."""
+
+    def earlier(x: Tensor, step: int) -> Tensor:
+        count = x.size(dim) - step
+        same = group.narrow(dim, step, count) == group.narrow(dim, 0, count)
+        return taeda.where(same, x.narrow(dim, 0, count), 1.0)
+
+    made, step = taeda.cat([taeda.ones_like(x.narrow(dim, 0, 1)), earlier(x, 1)], dim), 1
+    while step < x.size(dim):
+        later = made.narrow(dim, step, x.size(dim) - step) * earlier(made, step)
+        made, step = taeda.cat([made.narrow(dim, 0, step), later], dim), 2 * step
+    return made

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 import taeda
 from taeda import Tensor
 
-from ._registry import linear, not_differentiable
+from ._products import of_others_in_groups
+from ._registry import differentiated, linear, not_differentiable
 from ._registry import rule_as_is as rule
 from ._registry import rule_joint_as_is as rule_joint
 
@@ -128,6 +129,14 @@ class _Places:
             return x.index_add(self.dim, self.index, values)
         return x.scatter_add(self.dim, self.index, values)
 
+    def numbers(self, x: Tensor) -> Tensor:
+        """Which place of `x` each element of the source goes to."""
+        if not self.by_slices or not self.source.dim():
+            return self.index
+        shape = [1] * self.source.dim()
+        shape[self.dim] = -1
+        return (self.index % x.size(self.dim)).view(shape).expand_as(self.source)
+
     def clear(self, x: Tensor) -> Tensor:
         if self.by_slices:
             return x.index_fill(self.dim, self.index, 0)
@@ -139,9 +148,13 @@ class _Places:
         return x.scatter_reduce(self.dim, self.index, values, how, include_self=include_self)
 
 
+def _wide(dtype: taeda.dtype) -> taeda.dtype:
+    return taeda.float32 if dtype in (taeda.float16, taeda.bfloat16) else dtype
+
+
 def _shared(grad: Tensor, count: Tensor) -> Tensor:
     """`grad` divided by int64 counts, 0 counting as 1. Types of 16 bits hold no large count."""
-    wide = taeda.float32 if grad.dtype in (taeda.float16, taeda.bfloat16) else grad.dtype
+    wide = _wide(grad.dtype)
     return (grad.to(wide) / count.clamp_min(1).to(wide)).to(grad.dtype)
 
 
@@ -169,10 +182,25 @@ def _reduce_extremum(
     return share * self_wins.to(grad.dtype), p.read(share) * source_wins.to(grad.dtype)
 
 
+def _reduce_prod_again(
+    p: _Places, grad: Tensor, self: Tensor, include_self: bool
+) -> tuple[Tensor, Tensor]:
+    """The product of the others without a division: all of its derivatives have their digits."""
+    wide = _wide(grad.dtype)
+    source, own, g = p.source.to(wide), self.to(wide), grad.to(wide)
+    others = of_others_in_groups(source, p.numbers(self), p.dim)
+    if include_self:
+        others = others * p.read(own)
+    of_all = p.reduce(taeda.ones_like(own), source, "prod", True)
+    return (g * of_all).to(grad.dtype), (p.read(g) * others).to(grad.dtype)
+
+
 def _reduce_prod(
     p: _Places, grad: Tensor, self: Tensor, result: Tensor, include_self: bool
 ) -> tuple[Tensor, Tensor]:
-    """The product of the others: by division, except around zeros."""
+    """The product of the others: by division, except around zeros and where a derivative follows."""
+    if differentiated():
+        return _reduce_prod_again(p, grad, self, include_self)
     rest_of_self = p.reduce(self.masked_fill(self == 0, 1), p.source, "prod", include_self)
     grad_self = grad * rest_of_self / self.masked_fill(self == 0, 1)
     zero = p.source == 0
