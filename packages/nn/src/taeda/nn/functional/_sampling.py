@@ -10,7 +10,7 @@ from taeda._core_api import warn
 from taeda._core_api.calls import casts_to_float32
 from taeda._core_api.doors import asks, call_others, exact, is_for_others, require_tensors, watched
 from taeda._core_api.operators import nn as _nn
-from taeda._core_api.programs import get_layers
+from taeda._core_api.programs import TRACE, get_layers
 from taeda._core_api.table import PADDINGS, SAMPLE_MODES, grid_sample_by_steps
 
 __all__ = ["affine_grid", "grid_sample"]
@@ -141,9 +141,11 @@ def grid_sample(
 
 
 def _fits_kernel(input: Tensor, grid: Tensor) -> bool:
-    """Whether one call computes it: plain numbers, and no layer that wants to see the steps."""
+    """Whether one call computes it: plain numbers, and no layer that wants to see the steps. A program that
+    is recorded to be compiled has the call, one that is exported (in a mode of functions) the steps.
+    """
     return (
-        not get_layers()
+        get_layers() in (0, TRACE)
         and (input.dtype is taeda.float32 or input.dtype is taeda.float64)
         and all(x.is_cpu or x.is_cuda for x in (input, grid))
         and input.numel() < _MOST_NUMBERS
