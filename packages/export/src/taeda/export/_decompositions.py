@@ -26,6 +26,7 @@ from ._kept_calls import entries_renamed, kept_names
 from ._lifting import constants_lifted, placeholder_after
 from ._module_stack import note_modules
 from ._names import RESTORED, renamed, without_modes
+from ._outputs import argument_of
 from ._shapes import note_shapes, told_by_arguments
 from ._tracing import Captured, captured_for
 from .exported_program import ExportedProgram, ModuleCallEntry, default_decompositions
@@ -126,17 +127,14 @@ class _Retraced:
         self._outputs(gm, signature, written)
         kept = {str(op) for op in RESTORED if op not in names}
         gm = renamed(gm, lambda name: name in kept)
-        signature.output_specs[:] = [
-            OutputSpec(spec.kind, TensorArgument(node.name), spec.target)
-            if isinstance(node, Node)
-            else spec
-            for spec, node in zip(
-                signature.output_specs, gm.graph.output_node().args[0], strict=False
-            )
-        ]
         note_shapes(gm, made.hints, made.ranges)
         if any(n.target is taeda.set_grad_enabled for n in gm.graph.nodes):
             note_shapes(without_modes(gm), made.hints, made.ranges)
+        values = gm.graph.output_node().args[0]  # under their last names
+        signature.output_specs[:] = [
+            OutputSpec(spec.kind, argument_of(node), spec.target)
+            for spec, node in zip(signature.output_specs, values, strict=False)
+        ]
         ep = self.ep
         calls = self._calls(gm, len(signature.output_specs))
         guards = list(dict.fromkeys([*ep._guards, *made.guards]))
@@ -266,10 +264,7 @@ class _Retraced:
         results = [(s.kind, s.target, v) for s, v in before if s.kind is OutputKind.USER_OUTPUT]
         output.args = ((*(value for *_, value in (*known, *results)), *kept),)
         for kind, target, value in (*known, *results):
-            arg: Any = ConstantArgument("", value)
-            if isinstance(value, Node):
-                arg = TensorArgument(value.name)
-            signature.output_specs.append(OutputSpec(kind, arg, target))
+            signature.output_specs.append(OutputSpec(kind, argument_of(value), target))
 
 
 def _kind_of_write(spec: InputSpec) -> tuple[OutputKind, str]:

@@ -21,6 +21,7 @@ from ._kept_calls import KeptCalls
 from ._lifting import constants_lifted, placeholder_after
 from ._module_stack import ModuleStack, note_modules
 from ._names import renamed, without_modes
+from ._outputs import argument_of, flat_results
 from ._shapes import note_shapes
 from ._suggested import check_guards, check_ties, elsewhere, fixes, settle_ranges
 from ._ties import Ties, most_of, ties_of
@@ -244,17 +245,12 @@ class _Exporting:
         # Without recording a detach would be none.
         with taeda.enable_grad(), self.stack.watched(), self.kept.watched():
             result = functional_call(self.mod, state, args, kwargs)
-        made, self.out_spec = tree_flatten(result)
+        made, self.out_spec = flat_results(result)
         for value in made:
-            if isinstance(value, SymInt | SymFloat | SymBool):
-                raise UserError(
-                    f"the program gives the size {value}, which differs from call to call: results "
-                    "are tensors or constants. taeda.full((), size) is a tensor"
-                )
-            if not isinstance(value, (Tensor, *_PLAIN)):
+            if not isinstance(value, (Tensor, SymInt, SymFloat, SymBool, *_PLAIN)):
                 raise UserError(
                     f"the program gives a {type(value).__name__}: results of an exported program "
-                    "are tensors, numbers, texts, None, and trees of them"
+                    "are tensors, sizes, numbers, texts, None, and trees of them"
                 )
         return [*made, *self.kept.tensors()]
 
@@ -316,9 +312,7 @@ def _user_outputs(gm: GraphModule, signature: ExportGraphSignature, count: int) 
     output.args = (values,)
     gm.recompile()
     for value in values:
-        known = isinstance(value, taeda.fx.Node)
-        spec: Any = TensorArgument(value.name) if known else ConstantArgument("", value)
-        signature.output_specs.append(OutputSpec(OutputKind.USER_OUTPUT, spec))
+        signature.output_specs.append(OutputSpec(OutputKind.USER_OUTPUT, argument_of(value)))
     return list(others)
 
 

@@ -17,6 +17,7 @@ from taeda.fx.graph_module import GraphModule
 from taeda.fx.interpreter import Interpreter
 from taeda.fx.node import Node
 
+from ._formulas_of_numbers import formula_of
 from ._functions import (
     CONDITION,
     LOOP,
@@ -175,7 +176,9 @@ def _note(
             values = [run[node] for run in runs]
             if node.op == "call_function":
                 node.meta["val"] = values[0]
-            known = _formulas(values, points, names, lambda t: tuple(t.shape), found)
+            known = formula_of(node) if type(values[0]) is int else None
+            if known is None:
+                known = _formulas(values, points, names, lambda t: tuple(t.shape), found)
             node.meta["shape"] = _without_gaps(known, unknown)
             strides = _formulas(values, points, names, lambda t: tuple(t.stride()), found)
             node.meta["stride"] = _without_gaps(strides, None)

@@ -25,7 +25,10 @@ from .sym_node import SymBool
 if TYPE_CHECKING:
     from .symbolic_shapes import ShapeEnv
 
-__all__ = ["DataSizes", "assert_scalar", "blank_of", "floats_to_try", "item", "written_asserts"]
+__all__ = [
+    "DataSizes", "assert_scalar", "blank_of", "floats_to_try", "item", "written_asserts",
+    "written_question",
+]  # fmt: skip
 
 _NUMBERS = (3, 5, 7, 11, 13, 17, 19, 23)
 _FLOAT = "zuf"  # how names of floats begin
@@ -228,13 +231,14 @@ def written_asserts(
 ) -> None:
     """Nodes for what the run must assert: `value` writes a formula, and `node` a call."""
     for question, said in env.deferred_runtime_asserts:
-        node(assert_scalar, (_written(question.replaced(own), value, node), said))
+        node(assert_scalar, (written_question(question.replaced(own), value, node), said))
 
 
-def _written(question: Any, value: Callable[..., Any], node: Any) -> Any:
+def written_question(question: Any, value: Callable[..., Any], node: Any) -> Any:
+    """Nodes for the answer to a question: `value` writes a formula, and `node` a call."""
     if isinstance(question, Relation):
         return node(_COMPARED[question.sign], (value(question.left), value(question.right)))
-    parts = [_written(part, value, node) for part in question.parts]
+    parts = [written_question(part, value, node) for part in question.parts]
     joined = parts[0]
     for part in parts[1:]:
         joined = node(operator.and_ if question.sign == "and" else operator.or_, (joined, part))

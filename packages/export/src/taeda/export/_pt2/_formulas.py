@@ -24,6 +24,7 @@ __all__ = ["ANSWERS", "float_text", "formula_of", "side_of", "text_of"]
 ANSWERS: dict[Any, str] = {
     operator.eq: "Equality", operator.ne: "Unequality", operator.lt: "StrictLessThan",
     operator.le: "LessThan", operator.gt: "StrictGreaterThan", operator.ge: "GreaterThan",
+    operator.and_: "And", operator.or_: "Or",
 }  # fmt: skip
 
 _NAMES = {"floordiv": "FloorDiv", "mod": "Mod", "max": "Max", "min": "Min"}

@@ -7,11 +7,23 @@ from typing import Any
 
 import taeda
 
-from ..graph_signature import OutputKind
+from ..graph_signature import OutputKind, SymBoolArgument, SymFloatArgument, SymIntArgument
 
 __all__ = [
-    "DTYPES", "FORMATS", "LAYOUTS", "NUMBERS", "NUMBER_FIRST", "OTHER_NAMES", "SCALARS", "SCHEMA", "TENSORS",
-    "WHERE", "WRITTEN", "name_of", "public_name",
+    "DTYPES",
+    "FORMATS",
+    "LAYOUTS",
+    "NUMBERS",
+    "NUMBER_ARGUMENTS",
+    "NUMBER_FIRST",
+    "OTHER_NAMES",
+    "SCALARS",
+    "SCHEMA",
+    "TENSORS",
+    "WHERE",
+    "WRITTEN",
+    "name_of",
+    "public_name",
 ]  # fmt: skip
 
 SCHEMA = (8, 20)
@@ -22,6 +34,11 @@ WRITTEN: dict[OutputKind, tuple[str, str]] = {
     OutputKind.PARAMETER_MUTATION: ("parameter_mutation", "parameter_name"),
     OutputKind.USER_INPUT_MUTATION: ("user_input_mutation", "user_input_name"),
 }
+
+#: numbers that differ from call to call: their kinds in files
+NUMBER_ARGUMENTS: dict[Any, str] = {
+    SymIntArgument: "as_sym_int", SymFloatArgument: "as_sym_float", SymBoolArgument: "as_sym_bool",
+}  # fmt: skip
 
 DTYPES: dict[int, taeda.dtype] = {
     1: taeda.uint8,
@@ -45,7 +62,7 @@ FORMATS: dict[int, Any] = {
     4: taeda.preserve_format,
 }
 
-_OF_SIZES = "add sub mul floordiv mod neg truediv pow eq ne lt le gt ge"
+_OF_SIZES = "add sub mul floordiv mod neg truediv pow eq ne lt le gt ge and_ or_"
 #: functions of sizes, by their names in files
 NUMBERS: dict[str, Any] = {
     **{f"_operator.{name}": getattr(operator, name) for name in _OF_SIZES.split()},

@@ -6,12 +6,16 @@ import json
 from dataclasses import fields, is_dataclass
 from typing import Any
 
+import taeda
 from taeda._core_api.files import FormatError
 from taeda._core_api.trees import LeafSpec, TreeSpec, class_serialized_as, serialized_name
 
 __all__ = ["spec_of", "text_of_spec"]
 
-_KINDS = {tuple: "builtins.tuple", list: "builtins.list", dict: "builtins.dict"}
+_KINDS = {
+    tuple: "builtins.tuple", list: "builtins.list", dict: "builtins.dict", taeda.Size: "torch.Size",
+}  # fmt: skip
+_ROWS: dict[Any, Any] = {_KINDS[kind]: kind for kind in (tuple, list, taeda.Size)}
 _DEEPEST = 100
 
 
@@ -62,8 +66,8 @@ def _spec(entry: dict[str, Any], depth: int) -> TreeSpec:
     if kind is None:
         return LeafSpec()
     parts = [_spec(child, depth - 1) for child in children]
-    if kind in ("builtins.tuple", "builtins.list"):
-        return TreeSpec(tuple if kind == "builtins.tuple" else list, None, parts)
+    if isinstance(kind, str) and kind in _ROWS:
+        return TreeSpec(_ROWS[kind], None, parts)
     context = json.loads(entry["context"])
     if kind == "builtins.dict":
         if not _are_keys(context) or len(context) != len(parts):

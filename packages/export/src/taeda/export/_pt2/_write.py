@@ -22,7 +22,7 @@ from .._shapes import told_by_arguments
 from ..exported_program import ExportedProgram
 from ..graph_signature import ConstantArgument, InputKind, OutputKind, TensorArgument
 from ._formulas import ANSWERS, float_text, side_of, text_of
-from ._kinds import DTYPES, FORMATS, LAYOUTS, NUMBERS, SCHEMA, WRITTEN, name_of
+from ._kinds import DTYPES, FORMATS, LAYOUTS, NUMBER_ARGUMENTS, NUMBERS, SCHEMA, WRITTEN, name_of
 from ._operators import ASSERTIONS, FUNCTIONS, arguments_of, item
 from ._public_rows import with_public_rows
 from ._recurrent import with_public_layers
@@ -211,6 +211,8 @@ class _Program:
     def _plain_argument(self, arg: Any) -> dict[str, Any]:
         if isinstance(arg, TensorArgument):
             return {"as_tensor": {"name": arg.name}}
+        if type(arg) in NUMBER_ARGUMENTS:
+            return {NUMBER_ARGUMENTS[type(arg)]: {"as_name": arg.name}}
         if not isinstance(arg, ConstantArgument):
             raise NotImplementedError(
                 f"save: {arg.name} is a {type(arg).__name__}, which has no place in a file yet"
@@ -234,10 +236,7 @@ class _Program:
                     inputs.append({"as_tensor": {"name": node.name}})
                     self._note(node.name, node.meta["val"], node)
             elif node.op == "output":
-                outputs = [
-                    {"as_tensor": {"name": v.name}} if isinstance(v, Node) else _constant(v)
-                    for v in node.args[0]
-                ]
+                outputs = [self._argument(v, "") for v in node.args[0]]
             elif node.target is not operator.getitem and node.op != "get_attr":
                 nodes.append(self._node(node))
         return {
@@ -429,8 +428,10 @@ class _Program:
             return f"Float('{value!r}', precision=53)"
         if not isinstance(value, Node):
             return side_of(constant(value))
-        if self.is_number.get(value) == "as_sym_float":
-            text: str = self.floats[value.name]["as_expr"]["expr_str"]
+        kind = self.is_number.get(value)
+        if kind in ("as_sym_float", "as_sym_bool"):
+            known = self.floats if kind == "as_sym_float" else self.answers
+            text: str = known[value.name]["as_expr"]["expr_str"]
             return text
         return side_of(value.meta["shape"])
 

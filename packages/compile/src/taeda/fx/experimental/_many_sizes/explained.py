@@ -12,6 +12,7 @@ from .._data_sizes import written_asserts
 from .._expressions import Expression, Relation, constant, modulo, symbol
 from .._fit import explained
 from .._for_any_size import ForAnySize
+from .._logic import Question
 from .._reals import Real, real
 from ..symbolic_shapes import ShapeEnv
 from .runs import Run
@@ -109,9 +110,11 @@ class Explained:
         numbers = iter(exprs)
         for node in list(graph.nodes):
             args, kwargs = node.args, node.kwargs
-            writer.before = node
+            writer.before, before = node, writer.replaced
             made = writer.tree(args, numbers), writer.tree(kwargs, numbers)
-            if made != (args, kwargs):
+            if (
+                writer.replaced > before
+            ):  # to compare symbols would ask, and guard, whether they are equal
                 node.args, node.kwargs = made
         writer.before = graph.output_node()
         for expr in self.base.env.written:
@@ -123,12 +126,24 @@ class Explained:
         sizes = tuple(tracer.plan[id(t)] for t in tracer.tensors)
         return ForAnySize.of(self.base.call.constants, graph, self._environment(), sizes)
 
-    def _at(self, k: int) -> Expression | Real | None:
+    def _at(self, k: int) -> Expression | Real | Question | None:
         """What number `k` is; None if it is the same everywhere."""
         numbers = [run.numbers[k] for run in self.runs]
+        if k in self.base.formulas:
+            return self._computed_there(self.base.formulas[k].replaced(self.own), numbers)
         if all(n == numbers[0] for n in numbers):
             return None
         return self._explain(numbers, self.known)
+
+    def _computed_there(self, formula: Any, numbers: list[Any]) -> Any:
+        """What the program computed with sizes and gives; None, and symbols are fixed, where that is
+        another number than it gave.
+        """
+        known = all(formula.symbols() <= point.keys() for point in self.points)
+        if known and [formula.value(p) for p in self.points] == numbers:
+            return formula
+        self.moved_by.update(self.tracer.moving)
+        return None
 
     def _environment(self) -> ShapeEnv:
         """The symbols of the arguments, with the guards in terms of them."""

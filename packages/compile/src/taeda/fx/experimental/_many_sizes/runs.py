@@ -12,6 +12,7 @@ from taeda.fx.node import Node
 
 from .._expressions import Expression
 from .._reals import Real
+from ..sym_node import SymBool, SymFloat, SymInt
 from ..symbolic_shapes import ShapeEnv
 
 __all__ = ["Run", "describe", "same_constants"]
@@ -26,6 +27,7 @@ class Run:
     used: list[Expression | Real]
     words: list[str] = field(default_factory=list)
     numbers: list[int | float] = field(default_factory=list)
+    formulas: dict[int, Any] = field(default_factory=dict)  # of results, by place among the numbers
 
     @property
     def guards(self) -> list[str]:
@@ -43,29 +45,40 @@ def describe(run: Run) -> None:
             node.name,
         ]
         for value in (node.args, node.kwargs):
-            words.extend(_words(value, place, run.numbers))
+            words.extend(_words(value, place, run, node.op == "output"))
         run.words.append(" ".join(words))
 
 
-def _words(value: Any, place: dict[Node, int], numbers: list[int | float]) -> Iterator[str]:
+def _words(value: Any, place: dict[Node, int], run: Run, results: bool) -> Iterator[str]:
+    """The words of a value; of `results`, numbers that the program computed with sizes are numbers as
+    others, and their formulas are kept.
+    """
     if isinstance(value, Node):
         yield f"%{place[value]}"
     elif isinstance(value, (tuple, list)):
         yield f"{type(value).__name__}["
         for entry in value:
-            yield from _words(entry, place, numbers)
+            yield from _words(entry, place, run, results)
         yield "]"
     elif isinstance(value, dict):
         for key, entry in value.items():
             yield f"{key}="
-            yield from _words(entry, place, numbers)
+            yield from _words(entry, place, run, results)
     elif isinstance(value, slice):
-        yield from _words([value.start, value.stop, value.step], place, numbers)
-    elif type(value) in (int, float):
-        numbers.append(value if value == value else 0)  # a NaN is no number that could move
-        yield type(value).__name__ if value == value else "nan"
+        yield from _words([value.start, value.stop, value.step], place, run, results)
+    elif isinstance(value, SymInt | SymFloat | SymBool):
+        formula: Any = value.relation if isinstance(value, SymBool) else value.expr
+        run.formulas[len(run.numbers)] = formula
+        yield from _number(formula.value(run.env.var_to_val), run)
+    elif type(value) in (int, float) or (results and type(value) is bool):
+        yield from _number(value, run)
     else:
         yield repr(value)
+
+
+def _number(value: Any, run: Run) -> Iterator[str]:
+    run.numbers.append(value if value == value else 0)  # a NaN is no number that could move
+    yield type(value).__name__ if value == value else "nan"
 
 
 def same_constants(a: Call, b: Call) -> bool:

@@ -12,11 +12,12 @@ from taeda._core_api.trees import tensors_in
 from taeda.fx.graph import Graph
 from taeda.fx.node import Node
 
-from .._data_sizes import item
+from .._data_sizes import item, written_question
 from .._expressions import Call as Called
 from .._expressions import Expression
+from .._logic import Question
 from .._reals import Real
-from ..sym_node import SymFloat, SymInt
+from ..sym_node import SymBool, SymFloat, SymInt
 
 if TYPE_CHECKING:
     from .tracer import SizeTracer
@@ -32,11 +33,10 @@ class Writer:
         self.before: Node = graph.output_node()
         self.made: dict[Any, Node] = {}
         self.read: set[Node] = set()  # nodes between an argument and a symbol
+        self.replaced = 0  # how many numbers gave way
 
-    def tree(self, value: Any, numbers: Iterator[Expression | Real | None]) -> Any:
+    def tree(self, value: Any, numbers: Iterator[Expression | Real | Question | None]) -> Any:
         """Arguments with nodes in place of numbers that depend on sizes."""
-        if isinstance(value, SymInt | SymFloat):
-            return self.value(value.expr.replaced(self.own))
         if isinstance(value, tuple):
             parts = [self.tree(v, numbers) for v in value]
             return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
@@ -46,13 +46,18 @@ class Writer:
             return {key: self.tree(v, numbers) for key, v in value.items()}
         if isinstance(value, slice):
             return slice(*(self.tree(v, numbers) for v in (value.start, value.stop, value.step)))
-        if type(value) in (int, float):
+        results = self.before.op == "output"
+        if type(value) in (int, float) or (results and isinstance(value, _RESULTS)):
             expr = next(numbers)
+            self.replaced += expr is not None
             return value if expr is None else self.value(expr)
         return value
 
-    def value(self, expr: Expression | Real) -> Any:
-        """The node of an expression, or its number."""
+    def value(self, expr: Expression | Real | Question) -> Any:
+        """The node of an expression or a question, or its number or answer."""
+        if isinstance(expr, Question):
+            known = expr.decided()
+            return written_question(expr, self.value, self._node) if known is None else known
         if expr.number is not None:
             return expr.number
         if isinstance(expr, Real):
@@ -147,6 +152,7 @@ class Writer:
         return self.made[key]
 
 
+_RESULTS = (bool, SymBool, SymFloat, SymInt)
 _FUNCTIONS = {"float": taeda.sym_float, "max": taeda.sym_max, "min": taeda.sym_min}
 
 

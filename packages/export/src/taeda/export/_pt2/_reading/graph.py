@@ -12,6 +12,7 @@ from taeda.fx.graph_module import GraphModule
 from taeda.fx.node import Node
 
 from ..._functions import CONDITION, LOOP, MAP, SCAN
+from .._kinds import NUMBER_ARGUMENTS
 from .._stacks import stack_of
 from .targets import part_names, target_of
 from .values import MOST_DIMS, dtype_of, formula_of_size, name_of, plain_value, union_of
@@ -76,6 +77,8 @@ class GraphReader:
 
     def _output(self, entry: Any) -> Any:
         ((kind, value),) = union_of(entry)
+        if kind in NUMBER_ARGUMENTS.values():
+            return self._number(value)
         return self._known(value["name"]) if kind == "as_tensor" else plain_value(kind, value)
 
     def _known(self, name: Any) -> Node:
@@ -99,12 +102,7 @@ class GraphReader:
             return
         args, kwargs = self._arguments(target, entry["inputs"])
         outputs = [next(iter(union_of(o))) for o in entry["outputs"]]
-        if len(outputs) == 1 and outputs[0][0] in (
-            "as_tensor",
-            "as_sym_int",
-            "as_sym_float",
-            "as_sym_bool",
-        ):
+        if len(outputs) == 1 and outputs[0][0] in ("as_tensor", *NUMBER_ARGUMENTS.values()):
             value = outputs[0][1]
             name = name_of(value["name"] if outputs[0][0] == "as_tensor" else value["as_name"])
             node = self._enter(name, self._called(target, args, kwargs, name))
@@ -203,7 +201,7 @@ class GraphReader:
         ((kind, value),) = union_of(entry)
         if kind == "as_tensor":
             return self._known(value["name"])
-        if kind in ("as_sym_int", "as_sym_float", "as_sym_bool"):
+        if kind in NUMBER_ARGUMENTS.values():
             return self._number(value)
         if kind == "as_tensors":
             return [self._known(v["name"]) for v in value]

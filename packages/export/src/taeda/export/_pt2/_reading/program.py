@@ -14,9 +14,12 @@ from taeda import Tensor, nn
 from taeda._core_api.files import FormatError
 from taeda.fx.experimental._ranges import ValueRanges
 from taeda.fx.graph_module import GraphModule
+from taeda.fx.node import Node
 
+from ..._outputs import argument_of
 from ...exported_program import ExportedProgram
 from ...graph_signature import (
+    ArgumentSpec,
     ConstantArgument,
     ExportGraphSignature,
     InputKind,
@@ -72,8 +75,7 @@ class ProgramReader(GraphReader):
         if len(results) != len(signature.output_specs):
             raise FormatError("the graph has another number of outputs than its signature")
         for spec, node in zip(signature.output_specs, results, strict=True):
-            if isinstance(spec.arg, TensorArgument) and self._known(spec.arg.name) is not node:
-                raise FormatError(f"the result {spec.arg.name!r:.80} is another one in the graph")
+            self._check_result(spec, node)
         self.graph.output(tuple(results))
         specs = self._specs(signature)
         guards = self._conditions(signature)  # by the names of the file
@@ -90,6 +92,14 @@ class ProgramReader(GraphReader):
             gm, signature, state, constants, ranges, guards, specs, module_calls=calls
         )
 
+    def _check_result(self, spec: OutputSpec, value: Any) -> None:
+        """FormatError where the graph gives another value than the signature says, or another kind."""
+        if isinstance(spec.arg, ConstantArgument) and not isinstance(value, Node):
+            return
+        named = self._known(spec.arg.name)
+        if named is not value or type(argument_of(value)) is not type(spec.arg):
+            raise FormatError(f"the result {spec.arg.name!r:.80} is another one in the graph")
+
     def _conditions(self, signature: ExportGraphSignature) -> list[Any]:
         """What must hold between the sizes of the arguments."""
         given = self.document.get("guards_code") or []
@@ -101,10 +111,10 @@ class ProgramReader(GraphReader):
         sizes = {n: self.nodes[n].meta["shape"] for n in names if "shape" in self.nodes[n].meta}
         return [condition_of(text, sizes) for text in given]
 
-    def _leaf(self, entry: Any) -> TensorArgument | ConstantArgument:
+    def _leaf(self, entry: Any) -> ArgumentSpec:
         """A leaf of the arguments or results of a call inside, by the name of its node."""
         made = argument_spec(entry)
-        if isinstance(made, TensorArgument):
+        if not isinstance(made, ConstantArgument):
             made = replace(made, name=self._known(made.name).name)
         return made
 

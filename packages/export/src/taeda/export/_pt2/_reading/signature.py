@@ -7,6 +7,7 @@ from typing import Any
 from taeda._core_api.files import FormatError
 
 from ...graph_signature import (
+    ArgumentSpec,
     ConstantArgument,
     ExportGraphSignature,
     InputKind,
@@ -15,7 +16,7 @@ from ...graph_signature import (
     OutputSpec,
     TensorArgument,
 )
-from .._kinds import SCHEMA, WRITTEN
+from .._kinds import NUMBER_ARGUMENTS, SCHEMA, WRITTEN
 from .values import name_of, plain_value, union_of
 
 __all__ = ["argument_spec", "check_version", "input_spec", "new_value"]
@@ -42,25 +43,40 @@ def check_version(document: Any) -> None:
         )
 
 
-def argument_spec(entry: Any) -> TensorArgument | ConstantArgument:
+_NUMBERS = {kind: argument for argument, kind in NUMBER_ARGUMENTS.items()}
+
+
+def argument_spec(entry: Any) -> ArgumentSpec:
     """A value that goes in or comes out."""
     ((kind, value),) = union_of(entry)
     if kind == "as_tensor":
         return TensorArgument(name_of(value["name"]))
-    made = plain_value(kind, value)
-    if not isinstance(made, (int, float, str, type(None))):
+    if kind in _NUMBERS:
+        ((which, content),) = union_of(value)
+        if which == "as_name":
+            made: ArgumentSpec = _NUMBERS[kind](name_of(content))
+            return made
+        kind, value = which, content
+    plain = plain_value(kind, value)
+    if not isinstance(plain, (int, float, str, type(None))):
         raise FormatError(f"a result of the kind {kind!r:.60} is not read")
-    return ConstantArgument("", made)
+    return ConstantArgument("", plain)
 
 
 def input_spec(kind: str, value: Any) -> InputSpec:
     """An argument, or a tensor of the module."""
     if kind == "user_input":
-        return InputSpec(InputKind.USER_INPUT, argument_spec(value["arg"]), None)
+        argument = argument_spec(value["arg"])
+        if not isinstance(argument, (TensorArgument, ConstantArgument)):
+            raise FormatError(
+                f"the argument {argument.name!r:.80} is a number that differs from call to call: tensors "
+                "and constants are read"
+            )
+        return InputSpec(InputKind.USER_INPUT, argument, None)
     if kind == "constant_input":
         ((which, content),) = union_of(value["value"])
-        argument = ConstantArgument(name_of(value["name"]), plain_value(which, content))
-        return InputSpec(InputKind.USER_INPUT, argument, None)
+        known = ConstantArgument(name_of(value["name"]), plain_value(which, content))
+        return InputSpec(InputKind.USER_INPUT, known, None)
     if kind not in ("parameter", "buffer", "tensor_constant"):
         raise FormatError(f"an input of the program is a {kind!r:.60}, which is not read")
     arg, target = TensorArgument(name_of(value["arg"]["name"])), str(value[f"{kind}_name"])
