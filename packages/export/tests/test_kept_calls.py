@@ -12,6 +12,7 @@ from taeda import nn
 from taeda.compiler._errors import UserError
 from taeda.export import Dim, draft_export, export, load, save, unflatten
 from taeda.export._kept_calls import KeptCalls, entries_renamed, kept_names
+from taeda.export.graph_signature import TensorArgument
 
 
 class Part(nn.Module):
@@ -158,7 +159,6 @@ class Named(nn.Module):
 @pytest.mark.parametrize(
     ("how", "said"),
     [
-        ("size", "part gets or gives the size"),
         ("written", "writes into a tensor that part got or gave"),
         ("class", "part gets or gives a set"),
     ],
@@ -192,8 +192,8 @@ def test_names_of_nodes():
     entries = exported(Model(), "around").module_call_graph[1:]
     names = kept_names(entries)
     assert len(names) == len(set(names)) and names[0] == "x"
-    assert entries_renamed(entries, {n: n for n in names}) == entries
-    assert KeptCalls(Model(), ()).tensors() == []
+    assert entries_renamed(entries, {n: TensorArgument(n) for n in names}) == entries
+    assert KeptCalls(Model(), ()).values() == []
 
 
 def test_a_draft_keeps_them_as_well():

@@ -156,8 +156,8 @@ class _Retraced:
         every = output.args[0]
         output.args = (every[:count],)
         gm.recompile()
-        names = {n: node.name for n, node in zip(self.kept, every[count:], strict=True)}
-        return entries_renamed(self.ep.module_call_graph[1:], names)
+        args = {n: argument_of(node) for n, node in zip(self.kept, every[count:], strict=True)}
+        return entries_renamed(self.ep.module_call_graph[1:], args)
 
     # ---- the trace ----
 

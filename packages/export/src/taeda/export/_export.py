@@ -252,7 +252,7 @@ class _Exporting:
                     f"the program gives a {type(value).__name__}: results of an exported program "
                     "are tensors, sizes, numbers, texts, None, and trees of them"
                 )
-        return [*made, *self.kept.tensors()]
+        return [*made, *self.kept.values()]
 
     # ---- the program ----
 

@@ -14,16 +14,18 @@ from functools import partial
 from typing import Any
 
 from taeda import SymBool, SymFloat, SymInt, Tensor, nn
-from taeda._core_api.trees import TreeSpec, tree_flatten
+from taeda._core_api.trees import TreeSpec
 from taeda.compiler._errors import UserError
-from taeda.fx.node import Node
 
 from ._module_calls import ModuleCallEntry, ModuleCallSignature
-from .graph_signature import ArgumentSpec, ConstantArgument, TensorArgument
+from ._outputs import argument_of, flat_results
+from .graph_signature import ArgumentSpec, ConstantArgument
 
 __all__ = ["KeptCalls", "entries_renamed", "kept_names"]
 
-_PLAIN = (int, float, bool, str, type(None))
+#: what a node may stand for: a size that is 1 is a number in a trace, and a symbol in another one
+_OF_NODES = (Tensor, SymInt, SymFloat, SymBool, int, float, bool)
+_PLAIN = (str, type(None))
 
 
 @dataclass
@@ -39,17 +41,11 @@ class _Call:
 
     def note(self, leaves: list[Any]) -> None:
         for leaf in leaves:
-            if isinstance(leaf, SymInt | SymFloat | SymBool):
-                raise UserError(
-                    f"{self.name} gets or gives the size {leaf}, which differs from call to call, and "
-                    "preserve_module_call_signature keeps tensors and constants: pass the tensor, and "
-                    "ask its size inside"
-                )
-            if not isinstance(leaf, (Tensor, *_PLAIN)):
+            if not isinstance(leaf, (*_OF_NODES, *_PLAIN)):
                 raise UserError(
                     f"{self.name} gets or gives a {type(leaf).__name__}: "
-                    "preserve_module_call_signature keeps tensors, numbers, texts, None, and trees of "
-                    "them"
+                    "preserve_module_call_signature keeps tensors, sizes, numbers, texts, None, and "
+                    "trees of them"
                 )
             self.versions.append(leaf._version if isinstance(leaf, Tensor) else 0)
 
@@ -88,7 +84,7 @@ class KeptCalls:
             if threading.get_ident() != here:
                 return
             number = counts[name] = counts.get(name, -1) + 1
-            leaves, spec = tree_flatten((args, kwargs))
+            leaves, spec = flat_results((args, kwargs))
             call = _Call(f"{name}@{number}" if number else name, spec, leaves, [])
             call.note(leaves)
             open_calls.append(call)
@@ -97,7 +93,7 @@ class KeptCalls:
             if threading.get_ident() != here:
                 return
             call = open_calls.pop()
-            call.results, call.out_spec = tree_flatten(made)
+            call.results, call.out_spec = flat_results(made)
             call.note(call.results)
             ended.append(call)
 
@@ -112,9 +108,9 @@ class KeptCalls:
             yield
         self.calls = ended  # a call that raised keeps those of the one before
 
-    def tensors(self) -> list[Tensor]:
-        """What the calls got and gave, as further results. UserError for a call that never was, and for
-        a tensor that was written later: its node is the new value then.
+    def values(self) -> list[Any]:
+        """Tensors and numbers that the calls got and gave, as further results. UserError for a call that
+        never was, and for a tensor that was written later: its node is the new value then.
         """
         there = {call.name for call in self.calls}
         if missing := sorted(self.modules.keys() - there):
@@ -125,9 +121,9 @@ class KeptCalls:
         made = []
         for call in self.calls:
             for leaf, version in zip(call.everything(), call.versions, strict=True):
-                if not isinstance(leaf, Tensor):
+                if not isinstance(leaf, _OF_NODES):
                     continue
-                if leaf._version != version:
+                if isinstance(leaf, Tensor) and leaf._version != version:
                     raise UserError(
                         f"the program writes into a tensor that {call.name} got or gave, so "
                         "preserve_module_call_signature cannot keep the call: write into a clone, or "
@@ -136,15 +132,13 @@ class KeptCalls:
                 made.append(leaf)
         return made
 
-    def entries(self, nodes: Sequence[Node]) -> list[ModuleCallEntry]:
-        """The calls, whose tensors these nodes are."""
+    def entries(self, nodes: Sequence[Any]) -> list[ModuleCallEntry]:
+        """The calls, whose tensors and numbers these are: nodes, and numbers that never differ."""
         rest = iter(nodes)
         made = []
         for call in self.calls:
             specs: list[Any] = [
-                TensorArgument(next(rest).name)
-                if isinstance(leaf, Tensor)
-                else ConstantArgument("", leaf)
+                argument_of(next(rest) if isinstance(leaf, _OF_NODES) else leaf)
                 for leaf in call.everything()
             ]
             assert call.out_spec is not None
@@ -164,18 +158,18 @@ def kept_names(entries: Sequence[ModuleCallEntry]) -> list[str]:
 
 
 def entries_renamed(
-    entries: Sequence[ModuleCallEntry], names: Mapping[str, str]
+    entries: Sequence[ModuleCallEntry], args: Mapping[str, ArgumentSpec]
 ) -> list[ModuleCallEntry]:
-    """The same calls of a program whose nodes have other names."""
+    """The same calls of a program in which these are the nodes of these names."""
 
     def other(arg: ArgumentSpec) -> ArgumentSpec:
-        return arg if isinstance(arg, ConstantArgument) else replace(arg, name=names[arg.name])
+        return arg if isinstance(arg, ConstantArgument) else args[arg.name]
 
     made = []
     for entry in entries:
         call = entry.signature
         if call is not None:
-            inputs, outputs = ([other(a) for a in args] for args in (call.inputs, call.outputs))
+            inputs, outputs = ([other(a) for a in part] for part in (call.inputs, call.outputs))
             call = replace(call, inputs=inputs, outputs=outputs)
         made.append(ModuleCallEntry(entry.fqn, call))
     return made

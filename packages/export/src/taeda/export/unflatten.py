@@ -339,7 +339,7 @@ class _Builder:
             env[node] = graph.get_attr(name)
         elif (place := self._size_of_another(env, node, prefix)) is not None:
             env[node] = graph.call_function(_size, (env[place[0]], place[1]))
-        elif node.op == "call_function" and type(node.meta.get("val")) is int:
+        elif node.op == "call_function" and type(node.meta.get("val")) in (int, float, bool):
             env[node] = graph.node_copy(node, lambda n: self._value(graph, env, n, prefix))
         else:
             raise NotImplementedError(

@@ -11,6 +11,8 @@ from taeda.export.graph_signature import OutputKind
 from taeda.fx.interpreter import Interpreter
 from taeda.fx.node import Node
 
+from ._numbers import as_tensor
+
 __all__ = ["Seen"]
 
 
@@ -25,7 +27,9 @@ class Seen(Interpreter):
         self.values: dict[str, Tensor] = {}
 
     def results(self, leaves: list[Any]) -> list[Tensor]:
-        """The tensors that the program gives for these arguments, then its new values."""
+        """What the program gives for these arguments, sizes as tensors, then its new values; constants
+        are none of it.
+        """
         program = self.program
         flat = []
         rest = iter(leaves)
@@ -40,8 +44,9 @@ class Seen(Interpreter):
             made = self.run(*flat)
         specs = program.graph_signature.output_specs
         mine = [s.kind is OutputKind.USER_OUTPUT for s in specs]
-        ordered = sorted(zip(mine, made, strict=True), key=lambda pair: not pair[0])
-        return [v for _, v in ordered if isinstance(v, Tensor)]
+        values: Any = program.graph.output_node().args[0]
+        ordered = sorted(zip(mine, made, values, strict=True), key=lambda one: not one[0])
+        return [as_tensor(v) for _, v, node in ordered if isinstance(node, Node)]
 
     def run_node(self, n: Node) -> Any:
         made = super().run_node(n)

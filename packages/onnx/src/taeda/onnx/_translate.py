@@ -26,6 +26,7 @@ from taeda.fx.node import Node, map_arg
 from ._context import Context, Value, numbers
 from ._model import Inner, Model, Port
 from ._model import Node as ModelNode
+from ._numbers import KINDS, kind_of
 from ._rules import RULES
 from ._writes import Groups, in_place
 
@@ -39,8 +40,11 @@ _BOTH = {
 _NUMBERS: dict[type, dict[Any, str]] = {
     int: {**_BOTH, operator.mod: "Mod"},
     float: {**_BOTH, operator.truediv: "Div", operator.pow: "Pow", taeda.sym_float: "Identity"},
-}
-_KINDS = {int: taeda.int64, float: taeda.float64}
+    bool: {
+        operator.eq: "Equal", operator.ne: "Equal", operator.lt: "Less", operator.le: "LessOrEqual",
+        operator.gt: "Greater", operator.ge: "GreaterOrEqual", operator.and_: "And", operator.or_: "Or",
+    },
+}  # fmt: skip
 
 
 def translated(
@@ -206,7 +210,7 @@ def _call(ctx: Context, node: Node, own: Mapping[str, Callable[..., Any]]) -> An
     name = str(target).removeprefix("aten.")
     if name == "sym_size.int":
         return ctx.size(*args)
-    if type(node.meta.get("val")) in _KINDS and not isinstance(args[0], list):
+    if type(node.meta.get("val")) in KINDS and not isinstance(args[0], list):
         return _number(ctx, node, args)
     found = own.get(str(target)) or own.get(str(getattr(target, "overloadpacket", "")))
     if found is None:
@@ -225,7 +229,7 @@ def _call(ctx: Context, node: Node, own: Mapping[str, Callable[..., Any]]) -> An
 def _number(ctx: Context, node: Node, args: tuple[Any, ...]) -> Value:
     """A size, or a number that follows from sizes or that data decide; floats are Python's, of 64 bits."""
     kind = type(node.meta["val"])
-    dtype = _KINDS[kind]
+    dtype = KINDS[kind]
     if node.target is item:
         return ctx.reshape(ctx.cast(args[0], dtype), [])
     if node.target is operator.floordiv and kind is int:
@@ -233,7 +237,20 @@ def _number(ctx: Context, node: Node, args: tuple[Any, ...]) -> Value:
     found = _NUMBERS[kind].get(node.target)
     if found is None:
         raise ctx.no_rule(f"a {kind.__name__} by {node.target} has no translation")
+    if kind is bool:
+        return _answer(ctx, node, found, args)
     return ctx.op(found, *(ctx.tensor(a, dtype) for a in args), rank=0)
+
+
+def _answer(ctx: Context, node: Node, operator_of: str, args: tuple[Any, ...]) -> Value:
+    """A comparison of sizes and numbers, in 64 bits, or answers joined by "and" or "or"."""
+    kinds = [kind_of(value) for value in node.args]
+    dtype = KINDS[float if float in kinds else int] if bool not in kinds else taeda.bool
+    sides = [ctx.tensor(a, dtype) for a in args]
+    made = ctx.op(operator_of, *sides, dtype=taeda.bool, rank=0)
+    if node.target is operator.ne:
+        made = ctx.op("Not", made, dtype=taeda.bool, rank=0)
+    return made
 
 
 def _is_asserted(node: Node) -> bool:
@@ -298,7 +315,7 @@ def _applied(ctx: Context, rule: Callable[..., Any], args: Any, kwargs: Any) -> 
 def _has_numbers(ctx: Context) -> bool:
     """Whether an argument of the node is a number of the graph, and no tensor."""
     assert ctx.node is not None
-    return any(type(n.meta.get("val")) in _KINDS for n in ctx.node.all_input_nodes)
+    return any(type(n.meta.get("val")) in KINDS for n in ctx.node.all_input_nodes)
 
 
 def _with_sizes(ctx: Context, node: Node, made: Any) -> Any:
@@ -360,7 +377,7 @@ def _tensor(program: ExportedProgram, name: str) -> Tensor:
 
 
 def _results(program: ExportedProgram) -> list[tuple[Node, str | None]]:
-    """The tensors that the program gives, then new values of what it writes, with the name of that:
+    """The tensors and sizes that the program gives, then new values of what it writes, with the name of that:
     who calls the model has the constants of Python.
     """
     output: Any = program.graph.output_node().args[0]
@@ -385,7 +402,8 @@ def _result_names(ctx: Context, program: ExportedProgram, names: list[str]) -> l
 def _outputs(ctx: Context, program: ExportedProgram, names: list[str]) -> None:
     for name, (node, _) in zip(names, _results(program), strict=True):
         value = ctx.values[node]
-        sizes = _said(node.meta["shape"])
+        value = value if isinstance(value, Value) else ctx.number(value, KINDS[type(value)])
+        sizes = [] if kind_of(node) in KINDS else _said(node.meta["shape"])
         made = ctx.op("Identity", value)
         ctx.model.nodes[-1].outputs = [name]
         ctx.model.outputs.append(Port(name, made.dtype, sizes))
