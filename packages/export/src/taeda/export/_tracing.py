@@ -196,10 +196,12 @@ class _PlannedTracer(SizeTracer):
             self.env.var_to_val[name] = self.hints[name]
             self.env.var_to_sources.setdefault(name, []).append(f"tensor {number}, dimension {dim}")
         if (read := read_from(expr)) is not None:
-            self.where.setdefault(read, (number, dim))
-            if expr != symbol(read):
-                self.formulas.setdefault(read, expr)
-            elif self.formulas.pop(read, None) is not None:
+            plain = expr == symbol(read)
+            if read not in self.where:
+                self.where[read] = (number, dim)
+                if not plain:
+                    self.formulas[read] = expr
+            elif plain and self.formulas.pop(read, None) is not None:
                 self.where[read] = (number, dim)
         return expr
 

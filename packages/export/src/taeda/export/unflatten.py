@@ -257,6 +257,8 @@ class _Builder:
         for call, part in _runs(nodes, depth):
             if call is None:
                 for node in part:
+                    if node in env:  # a number that the call of a module got
+                        continue
                     if node.op == "get_attr":  # a function that a branch or a loop calls
                         made[str(node.target)] = [
                             getattr(self.program.graph_module, str(node.target))

@@ -18,6 +18,7 @@ from taeda.export._functions import (
     given_to,
     sliced_in,
 )
+from taeda.export._pt2._operators import numel
 from taeda.export.graph_signature import InputKind, OutputKind, TensorArgument
 from taeda.fx.experimental._data_sizes import assert_scalar, item
 from taeda.fx.graph_module import GraphModule
@@ -232,6 +233,8 @@ def _number(ctx: Context, node: Node, args: tuple[Any, ...]) -> Value:
     dtype = KINDS[kind]
     if node.target is item:
         return ctx.reshape(ctx.cast(args[0], dtype), [])
+    if node.target is numel:
+        return ctx.op("Size", args[0], dtype=dtype, rank=0)
     if node.target is operator.floordiv and kind is int:
         return _floor_div(ctx, *(ctx.tensor(a, dtype) for a in args))
     found = _NUMBERS[kind].get(node.target)

@@ -12,7 +12,7 @@ from taeda.nn import functional
 
 __all__ = [
     "ASSERTIONS", "FUNCTIONS", "arguments_of", "assert_scalar", "assert_tensor_metadata", "bilinear",
-    "grid_sampler", "item", "nearest", "rsub", "to_dtype",
+    "grid_sampler", "item", "nearest", "numel", "rsub", "stride", "to_dtype",
 ]  # fmt: skip
 
 
@@ -89,6 +89,16 @@ def grid_sampler(
     return functional.grid_sample(input, grid, mode, padding, align_corners)
 
 
+def numel(self: Tensor) -> Any:
+    """How many elements a tensor has."""
+    return self.numel()
+
+
+def stride(self: Tensor, dim: int) -> Any:
+    """The steps from one element to the next along a dimension."""
+    return self.stride(dim)
+
+
 def arguments_of(function: Any) -> list[str]:
     """The names of the arguments of such a function."""
     return list(inspect.signature(function).parameters)
@@ -107,6 +117,8 @@ FUNCTIONS: dict[str, Any] = {
     "torch.ops.aten.grid_sampler.default": grid_sampler,
     "torch.ops.aten.item.default": item,
     "torch.ops.aten.rsub.Scalar": rsub,
+    "torch.ops.aten.sym_numel.default": numel,
+    "torch.ops.aten.sym_stride.int": stride,
     "torch.ops.aten.upsample_bilinear2d.vec": bilinear,
     "torch.ops.aten.upsample_nearest2d.vec": nearest,
     **{f"torch.ops.aten.{n}.input": getattr(taeda, n) for n in _RECURRENT},

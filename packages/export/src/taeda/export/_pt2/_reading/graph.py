@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import re
 from typing import Any
 
 import taeda
@@ -13,11 +14,14 @@ from taeda.fx.node import Node
 
 from ..._functions import CONDITION, LOOP, MAP, SCAN
 from .._kinds import NUMBER_ARGUMENTS
+from .._operators import item
 from .._stacks import stack_of
 from .targets import part_names, target_of
 from .values import MOST_DIMS, dtype_of, formula_of_size, name_of, plain_value, union_of
 
 __all__ = ["GraphReader", "describe", "shown"]
+
+_FLOAT = re.compile(r"Symbol\('(\w{1,98})'[^()]{0,200}\)\Z")
 
 MOST_NODES, DEEPEST = 200_000, 20
 #: their arguments: values, functions, lists of values
@@ -164,8 +168,18 @@ class GraphReader:
             describe(node, 0, size, size)
         elif kind == "as_sym_float":
             describe(node, 0.0, None, None)
+            if node.target is item:
+                node.meta["decided"] = self._symbol_of(name), None
         elif kind == "as_sym_bool":
             describe(node, True, None, None)
+
+    def _symbol_of(self, name: str) -> str:
+        """The symbol of a float that data decide."""
+        said = self.described["sym_float_values"][name]["as_expr"]["expr_str"]
+        found = _FLOAT.match(said) if isinstance(said, str) else None
+        if found is None:
+            raise FormatError(f"{name!r:.80} is a float in a tensor, and {said!r:.80} no symbol")
+        return found[1]
 
     def _arguments(self, target: Any, entries: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
         schema = getattr(target, "_schema", None)
