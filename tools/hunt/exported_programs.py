@@ -6,7 +6,8 @@
 
 Each program has a free batch, is exported at 4 and runs at 4, 1 and 9. The program and its file must
 give the module's bits, with its sizes and dtypes, and onnxruntime, where it is installed, its numbers
-to 1e-3: some of them round to half on the way. Refusals by the documented errors are counted by what
+to 1e-3: some of them round to half on the way. Half of the programs give sizes as well, and numbers
+and answers that follow from sizes. Refusals by the documented errors are counted by what
 they say; other errors are findings, as differences are. Onnxruntime runs in the process of the hunt:
 parts of it are children, one of which may die.
 """
@@ -32,9 +33,12 @@ import taeda.export
 import taeda.onnx
 from taeda import nn
 from taeda.export import Dim
+from taeda.export.graph_signature import ConstantArgument
+from taeda.utils._pytree import tree_leaves
 
 F: Any = nn.functional
 BATCHES = (4, 1, 9)
+DTYPES = {int: taeda.int64, float: taeda.float64, bool: taeda.bool}  # of numbers in a model
 PART = 100  # programs of one child
 REFUSALS = ("UserError", "OnnxExporterError", "SymbolicValueError", "NotImplementedError")
 
@@ -91,6 +95,12 @@ LAYERS = (
     "F.scaled_dot_product_attention({a}, {a}, {a})", "F.mse_loss({a}, {b})", "F.glu({a}, {d})",
     "F.adaptive_avg_pool1d({a}, 1)", "F.smooth_l1_loss({a}, {b})", "F.one_hot({a}.argmax(-1), 8).float()",
 )  # fmt: skip
+SIZES = (
+    "{a}.shape[0]", "{a}.numel()", "{a}.shape", "{a}.shape[-1] * 2 + 1", "{a}.shape[0] // 2",
+    "{a}.shape[0] % 3", "{a}.shape[0] / 4", "{a}.shape[0] > 3", "taeda.sym_max({a}.shape[0], 5)",
+    "({a}.numel(), {a}.dim())", "{a}.size(0) - {b}.shape[0]", "taeda.sym_not({a}.shape[0] == 4)",
+    "({a}.shape[0] > 1) & ({b}.numel() < 99)", "1 / ({a}.numel() + 1)", "{a}.stride()[:1]",
+)  # fmt: skip
 
 
 def put(tensor: Any, index: Any, value: Any) -> Any:
@@ -99,18 +109,19 @@ def put(tensor: Any, index: Any, value: Any) -> Any:
 
 
 class Program(nn.Module):
-    """Steps over a growing list of tensors; a result is what the last steps gave."""
+    """Steps over a growing list of tensors; a result is what the last steps gave, or a size."""
 
-    def __init__(self, steps: list[tuple[str, Any]], results: list[int]) -> None:
+    def __init__(self, steps: list[tuple[str, Any]], results: list[int], sizes: Any = ()) -> None:
         super().__init__()
-        self.steps, self.results = steps, results
+        self.steps, self.results, self.sizes = steps, results, sizes
         self.register_buffer("weight", numbers(taeda.Size([16, 5])) * 0.3)
 
     def forward(self, x: Any, y: Any) -> Any:
         values = [x, y]
         for _, step in self.steps:
             values.append(step(values, self.weight))
-        return tuple(values[k] for k in self.results)
+        sizes = (size(values, self.weight) for _, size in self.sizes)
+        return (*(values[k] for k in self.results), *sizes)
 
 
 def numbers(shape: Any) -> Any:
@@ -164,13 +175,32 @@ def program(seed: int) -> tuple[Program, int]:
             given[n].append(value)
         steps.append((text, step))
     results = sorted({len(steps) + 1, chance.randrange(2, len(steps) + 2)})
-    return Program(steps, results), kind
+    return Program(steps, results, sizes_of(seed, given, weight)), kind
+
+
+def sizes_of(seed: int, given: dict[int, list[Any]], weight: Any) -> list[tuple[str, Any]]:
+    """Sizes among the results: none for every other program. They are drawn apart, so that the steps
+    of a seed stay what they are.
+    """
+    chance = random.Random(f"{seed} sizes")
+    made: list[tuple[str, Any]] = []
+    for _ in range(chance.choice((0, 0, 1, 3))):
+        a, b = (f"values[{chance.randrange(len(given[4]))}]" for _ in range(2))
+        text = chance.choice(SIZES).format(a=a, b=b)
+        size = step_of(text)
+        try:
+            for values in given.values():
+                size(values, weight)
+        except (IndexError, TypeError):
+            continue  # a tensor without dimensions
+        made.append((text, size))
+    return made
 
 
 def text_of(module: Program, kind: int) -> str:
     lines = [f"x, y of kind {kind}: {[tuple(t.shape) for t in inputs(kind, 4)]}"]
     lines += [f"values[{k}] = {text}" for k, (text, _) in enumerate(module.steps, 2)]
-    return "\n".join([*lines, f"results {module.results}"])
+    return "\n".join([*lines, f"results {module.results} {[text for text, _ in module.sizes]}"])
 
 
 # ---- the ways ----
@@ -179,6 +209,10 @@ def text_of(module: Program, kind: int) -> str:
 def same(got: Any, wanted: Any) -> str:
     """What is other than wanted, in every bit; nothing if it is the same."""
     for k, (a, b) in enumerate(zip(got, wanted, strict=True)):
+        if not isinstance(b, taeda.Tensor):
+            if type(a) is not type(b) or repr(a) != repr(b):
+                return f"result {k} is {a!r}, wanted {b!r}"
+            continue
         if a.shape != b.shape or a.dtype != b.dtype:
             return f"result {k} is {a.dtype}{list(a.shape)}, wanted {b.dtype}{list(b.shape)}"
         if not a.equal(b):
@@ -186,14 +220,25 @@ def same(got: Any, wanted: Any) -> str:
     return ""
 
 
-def on_edge(module: nn.Module, given: Any, wanted: Any) -> bool:
+def arrays_of(made: Any, results: Any) -> list[Any]:
+    """What a model of the program gives: its results but constants, numbers of Python as arrays."""
+    specs = made.graph_signature.output_specs
+    leaves = tree_leaves(results)
+    kept = [
+        v for v, s in zip(leaves, specs, strict=True) if not isinstance(s.arg, ConstantArgument)
+    ]
+    tensors = (taeda.tensor(v, dtype=DTYPES[type(v)]) if type(v) in DTYPES else v for v in kept)
+    return [t.detach().numpy() for t in tensors]
+
+
+def on_edge(made: Any, module: nn.Module, given: Any, wanted: Any) -> bool:
     """Whether inputs that differ by rounding alone give other results of the module itself: a comparison
     or `argmax` decides by numbers that are equal but for it, as by the mean of a layer norm.
     """
     taeda.manual_seed(0)
     for _ in range(16):
         moved = [t + t.abs().max() * 1e-6 * taeda.randn_like(t) for t in given]
-        if near([m.detach().numpy() for m in module(*moved)], wanted):
+        if near(arrays_of(made, module(*moved)), wanted):
             return True
     return False
 
@@ -201,8 +246,7 @@ def on_edge(module: nn.Module, given: Any, wanted: Any) -> bool:
 def near(got: Any, wanted: Any) -> str:
     import numpy as np
 
-    for k, (a, tensor) in enumerate(zip(got, wanted, strict=True)):
-        b = tensor.detach().numpy()
+    for k, (a, b) in enumerate(zip(got, wanted, strict=True)):
         if a.shape != b.shape or a.dtype != b.dtype:
             return f"result {k} is {a.dtype}{list(a.shape)}, wanted {b.dtype}{list(b.shape)}"
         if not np.allclose(a, b, rtol=1e-3, atol=1e-3):
@@ -258,7 +302,8 @@ def findings(seed: int, counts: collections.Counter[str]) -> Iterator[str]:
             except Exception as error:  # noqa: BLE001
                 yield f"onnx at {n}: {str(error)[:200]}"
                 continue
-            if (said := near(got, wanted)) and on_edge(module, given, wanted):
+            there = arrays_of(made, wanted)
+            if (said := near(got, there)) and on_edge(made, module, given, there):
                 counts["onnx on an edge"] += 1
                 continue
             if said:

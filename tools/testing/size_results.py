@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +10,7 @@ import taeda
 from taeda import nn
 from taeda.export import Dim, register_dataclass
 
-__all__ = ["CASES", "SIZES", "Of", "Result", "drawn_size", "given", "plain"]
+__all__ = ["CASES", "SIZES", "Of", "Result", "given", "plain", "shapes"]
 
 SIZES = (4, 1, 2, 9)  # of the batch; the first is exported
 
@@ -108,15 +107,3 @@ CASES: dict[str, Callable[[Any, Any], Any]] = {
 def shapes() -> Any:
     """The demand of a free batch."""
     return ({0: Dim("rows")},)
-
-
-_FORMS = (
-    "{a}.shape[0]", "{a}.numel()", "{a}.shape", "{a}.shape[-1] * 2 + 1", "{a}.shape[0] // 2",
-    "{a}.shape[0] % 3", "{a}.shape[0] / 4", "{a}.shape[0] > 3", "taeda.sym_max({a}.shape[0], 5)",
-    "({a}.numel(), {a}.dim())", "{a}.size(0) - {b}.shape[0]", "({a}.shape[0] > 1) & ({b}.numel() < 99)",
-)  # fmt: skip
-
-
-def drawn_size(chance: random.Random, names: list[str]) -> str:
-    """A size of tensors of these names, or what follows from sizes, as text."""
-    return chance.choice(_FORMS).format(a=chance.choice(names), b=chance.choice(names))
