@@ -133,9 +133,7 @@ def test_a_call_that_is_kept_gets_and_gives_sizes():
 
 def test_branches_that_give_other_sizes_are_refused():
     def branches(m, x):
-        return taeda.cond(
-            x.sum() > 0, lambda x: (x * 2, x.shape[0]), lambda x: (x * 3, 7), (x,)
-        )
+        return taeda.cond(x.sum() > 0, lambda x: (x * 2, x.shape[0]), lambda x: (x * 3, 7), (x,))
 
     with pytest.raises(UserError, match="entry 1 of what true_fn gives"):
         export(Of(branches), (given(4),), dynamic_shapes=shapes())

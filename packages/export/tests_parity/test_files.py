@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import io
 import operator
 
@@ -11,6 +12,10 @@ from checked_programs import PROGRAMS, Program
 from control_models import CASES as CONTROL
 from data_models import CASES as DATA
 from program_models import CASES, Block, Convolutions
+from size_results import CASES as SIZED
+from size_results import Of as Sized
+from size_results import given as rows_of
+from size_results import shapes
 
 import taeda
 from taeda.export import Dim, export, load, save, unflatten
@@ -98,6 +103,60 @@ def test_pytorch_runs_our_programs_with_sizes_that_data_decide(name):
         for a, b in zip(got, numbers(model(*args)), strict=True):
             assert a.shape == b.shape
             np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-5)
+
+
+#: PyTorch has no place in a file for answers
+ANSWERS = {"answers", "joined", "negated", "of-data-floats", "part"}
+
+
+def told(value):
+    """Tensors, numbers and texts in order."""
+    leaves = tree_leaves(value) if not isinstance(value, torch.Tensor) else [value]
+    for leaf in leaves:
+        if isinstance(leaf, torch.Size):
+            yield from leaf
+        else:
+            yield leaf.tolist() if hasattr(leaf, "tolist") else leaf
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of PyTorch's own code
+@pytest.mark.parametrize("name", sorted(SIZED.keys() - ANSWERS - {"dataclass"}))
+def test_pytorch_runs_our_programs_that_give_sizes(name):
+    model = Sized(SIZED[name])
+    file = io.BytesIO()
+    save(export(copy.deepcopy(model), (rows_of(4),), dynamic_shapes=shapes()), file)
+    file.seek(0)
+    there, twin = torch.export.load(file).module(), copy.deepcopy(model)
+    for n in (4, 2, 9):
+        got, wanted = list(told(there(theirs(rows_of(n))))), list(told(twin(rows_of(n))))
+        assert repr(got) == repr(wanted)  # the class of each number, and every bit
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_we_run_and_write_again_a_file_of_pytorch_that_gives_sizes(again):
+    class There(torch.nn.Module):
+        def forward(self, x):
+            n = x.shape[0]
+            sizes = {"shape": x.shape, "many": x.numel(), "gone": n - n}
+            numbers = n // 3, n % 3, n**2, torch.sym_max(n, 5), n / 4, x.nonzero().shape[0]
+            return x * 2, sizes, numbers, x.sum().item(), 3
+
+    file = io.BytesIO()
+    shapes = ({0: torch.export.Dim("rows")},)
+    torch.export.save(
+        torch.export.export(There(), (torch.ones(4, 3),), dynamic_shapes=shapes), file
+    )
+    file.seek(0)
+    program = load(file)
+    if again:
+        file = io.BytesIO()
+        save(program.run_decompositions({}), file)
+        file.seek(0)
+        program = load(file)
+    for n in (4, 1, 9):
+        assert list(told(program.module()(taeda.ones(n, 3)))) == list(
+            told(There()(torch.ones(n, 3)))
+        )
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of PyTorch's own code

@@ -9,10 +9,15 @@ from data_models import CASES as DATA
 from onnx_samples import SAMPLES
 from program_models import CASES, normal
 from scalar_samples import SCALARS
+from size_results import CASES as SIZED
+from size_results import Of as Sized
+from size_results import given as rows_of
+from size_results import shapes
 
 import taeda
 from taeda import nn, onnx
 from taeda.export import Dim, export
+from taeda.export.graph_signature import OutputKind
 from taeda.onnx._rules import RULES
 from taeda.utils._pytree import tree_leaves
 
@@ -51,6 +56,24 @@ def test_sizes_that_data_decide_are_those_of_our_program(name):
     for args in case.calls:
         if args[0].shape[0]:  # onnxruntime has no sum over nothing
             same(made(*args), model(*args))
+
+
+@pytest.mark.filterwarnings("ignore:onnx.export. the program writes")
+@pytest.mark.parametrize("name", SIZED)
+def test_sizes_that_a_program_gives_are_outputs(name):
+    program = export(Sized(SIZED[name]), (rows_of(4),), dynamic_shapes=shapes())
+    made = onnx.export(program, verify=True)
+    kinds = {int: taeda.int64, float: taeda.float64, bool: taeda.bool}
+    for n in (4, 1, 2, 9):
+        specs = program.graph_signature.output_specs
+        leaves = iter(tree_leaves(Sized(SIZED[name])(rows_of(n))))
+        mine = [s for s in specs if s.kind is OutputKind.USER_OUTPUT]
+        wanted = [v for v, s in zip(leaves, mine, strict=True) if not hasattr(s.arg, "value")]
+        tensors = [
+            v if isinstance(v, taeda.Tensor) else taeda.tensor(v, dtype=kinds[type(v)])
+            for v in wanted
+        ]
+        same(made(rows_of(n))[: len(tensors)], tensors)
 
 
 def test_what_is_verified_is_compared_twice():

@@ -63,8 +63,9 @@ def export(
     written. Sizes are numbers unless `dynamic_shapes` says otherwise: it has an entry for each
     argument, by name or in order, shaped like the argument, with a `Dim` (or `Dim.AUTO`,
     `Dim.DYNAMIC`) for each dimension that differs from call to call. A `ShapesCollection` or
-    `AdditionalInputs` makes such entries. Numbers, texts and None among
-    the arguments are as they are in every call. `strict` changes nothing: there is no second way.
+    `AdditionalInputs` makes such entries. Numbers, texts and None among the arguments are as they
+    are in every call; a size among the results is the int of each call. `strict` changes nothing:
+    there is no second way.
 
     `unflatten` gives modules that take the tensors that they read, one by one; those that
     `preserve_module_call_signature` names take the arguments that they had here, by position and by

@@ -51,3 +51,21 @@ def test_sizes_of_nested_arguments_are_reached():
 
     module = graph_of(f, {"pair": (taeda.ones(1), taeda.ones(3))})
     assert module({"pair": (taeda.ones(1), taeda.ones(7))}).shape == (7,)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: (x.shape[0] > 3, x.shape[0] == x.shape[1], x.shape[0] / 2 != 2.0),
+        lambda x: ((x.shape[0] > 3) & (x.shape[1] < 9), (x.shape[0] < 2) | (x.shape[1] > 6)),
+        lambda x: (x.shape[0], x.numel(), x.shape[0] / 3, taeda.sym_not(x.shape[0] >= 6)),
+        lambda x: (x.t().shape, {"n": taeda.cat([x, x]).shape[0]}, taeda.sym_max(x.shape[0], 5)),
+        lambda x: (x.shape[0] - x.shape[0], x.shape[0] > x.shape[0]),
+    ],
+)
+def test_sizes_and_answers_that_are_results_ask_nothing(f):
+    module = graph_of(f, taeda.ones(4, 6))
+    assert module.shape_env.format_guards() == ""
+    for sizes in ((4, 6), (2, 2), (9, 7), (5, 12)):
+        x = taeda.ones(sizes)
+        assert repr(module(x)) == repr(f(x)).replace("taeda.Size([", "(").replace("])", ")")
