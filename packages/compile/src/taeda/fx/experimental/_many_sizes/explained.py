@@ -112,9 +112,8 @@ class Explained:
             args, kwargs = node.args, node.kwargs
             writer.before, before = node, writer.replaced
             made = writer.tree(args, numbers), writer.tree(kwargs, numbers)
-            if (
-                writer.replaced > before
-            ):  # to compare symbols would ask, and guard, whether they are equal
+            # to compare symbols would ask, and guard, whether they are equal
+            if writer.replaced > before:
                 node.args, node.kwargs = made
         writer.before = graph.output_node()
         for expr in self.base.env.written:
