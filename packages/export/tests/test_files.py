@@ -267,6 +267,50 @@ def test_hostile_files(name):
     assert type(raised.value).__name__ == "FormatError"
 
 
+def _kind(document, kind):
+    """The first result, a size, under another kind in the graph and the signature."""
+    module = document["graph_module"]
+    name = module["graph"]["outputs"][0]["as_sym_int"]["as_name"]
+    value = {"name": name} if kind == "as_tensor" else {"as_name": name}
+    module["graph"]["outputs"][0] = {kind: value}
+    module["signature"]["output_specs"][0] = {"user_output": {"arg": {kind: value}}}
+
+
+def _other(document):
+    document["graph_module"]["graph"]["outputs"][0] = {"as_sym_int": {"as_int": 3}}
+
+
+def _argument(document):
+    specs = document["graph_module"]["signature"]["input_specs"]
+    specs[0] = {"user_input": {"arg": {"as_sym_int": {"as_name": "x"}}}}
+
+
+def _no_symbol(document):
+    values = document["graph_module"]["graph"]["sym_float_values"]
+    next(iter(values.values()))["as_expr"]["expr_str"] = "print(1)"
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda d: _kind(d, "as_tensor"), "is another one in the graph"),
+        (lambda d: _kind(d, "as_sym_bool"), "is another one in the graph"),
+        (_other, "is another one in the graph"),
+        (_argument, "a number that differs from call to call"),
+        (_no_symbol, "no symbol"),
+    ],
+)
+def test_results_of_another_kind_than_their_nodes_are_refused(change, said):
+    class Sizes(nn.Module):
+        def forward(self, x):
+            return x.shape[0], x.sum().item()
+
+    content = saved(export(Sizes(), (taeda.ones(4, 3),), dynamic_shapes=({0: Dim("n")},)))
+    assert load(io.BytesIO(content)).module()(taeda.ones(5, 3)) == (5, 15.0)
+    with pytest.raises(RuntimeError, match=said):
+        load(io.BytesIO(changed(content, "models/model.json", change)))
+
+
 def _older(document):
     """A file as earlier minor versions have it: without what came later."""
     document["schema_version"]["minor"] = 3
