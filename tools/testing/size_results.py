@@ -92,16 +92,23 @@ CASES: dict[str, Callable[[Any, Any], Any]] = {
     "gone": lambda m, x: (x, x.shape[0] - x.shape[0]),
     "floats": lambda m, x: (x.shape[0] / 2, 1 / x.shape[0] + 0.5, x.shape[0] ** 0.5),
     "answers": lambda m, x: (x.shape[0] > 3, x.shape[0] == 2, x.shape[0] / 4 != 1.0),
-    "joined": lambda m, x: ((x.shape[0] > 3) & (x.shape[0] < 9), (x.shape[0] == 1) | (x.numel() > 9)),
+    "joined": lambda m, x: (
+        (x.shape[0] > 3) & (x.shape[0] < 9),
+        (x.shape[0] == 1) | (x.numel() > 9),
+    ),
     "negated": lambda m, x: (x * 2, taeda.sym_not(x.shape[0] > 3)),
-    "of-results": lambda m, x: (taeda.cat([x, x, x[:1]]).shape[0], x.reshape(-1).shape, x[::2].shape),
+    "of-results": lambda m, x: (
+        taeda.cat([x, x, x[:1]]).shape[0],
+        x.reshape(-1).shape,
+        x[::2].shape,
+    ),
     "of-data": lambda m, x: (x.nonzero().shape[0], x[x > 0].shape, x.sum().long().item() * 2),
     "of-data-floats": lambda m, x: (x.sum().item(), (x.sum() > 0).item()),
     "writes": _writes,
     "part": _part,
     "branch": _of_branch,
     "no-grad": lambda m, x: (taeda.no_grad()(lambda: x * 2)(), x.shape[0]),
-}  # fmt: skip
+}
 
 
 def shapes() -> Any:

@@ -48,8 +48,11 @@ def test_sizes_are_results_and_differences_of_them_are_seen():
     assert len(set(drawn)) > 20 and any(">" in text for text in drawn)
     assert hunt.same([3, taeda.Size([2])], [3, taeda.Size([2])]) == ""
     assert hunt.same([3], [4]) == "result 0 is 3, wanted 4" and hunt.same([3], [3.0])
-    program = taeda.export.export(hunt.Program([], [0], [("", lambda v, _: v[0].shape)]),
-        (taeda.ones(4, 3), taeda.ones(4, 3)), dynamic_shapes=({0: taeda.export.Dim("n")}, None))  # fmt: skip
+    program = taeda.export.export(
+        hunt.Program([], [0], [("", lambda v, _: v[0].shape)]),
+        (taeda.ones(4, 3), taeda.ones(4, 3)),
+        dynamic_shapes=({0: taeda.export.Dim("n")}, None),
+    )
     made = hunt.tensors_of(program, (taeda.ones(2, 3), taeda.Size([2, 3])))
     assert [t.tolist() for t in made[1:]] == [2]
 

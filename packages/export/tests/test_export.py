@@ -187,7 +187,7 @@ def test_demands_that_cannot_be(shapes, said):
         (lambda x: x * float(x.sum()), RuntimeError, "value"),
         (lambda x: {1, 2}, UserError, "gives a set"),
     ],
-)  # fmt: skip
+)
 def test_programs_that_are_refused(f, error, said):
     with pytest.raises(error, match=said):
         export(function(f), (normal(3, 2),), dynamic_shapes=({0: Dim.AUTO},))

@@ -24,7 +24,7 @@ __all__ = [
     "WRITTEN",
     "name_of",
     "public_name",
-]  # fmt: skip
+]
 
 SCHEMA = (8, 20)
 
