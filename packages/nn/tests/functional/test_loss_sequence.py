@@ -98,3 +98,18 @@ def test_no_probabilities_are_refused(shape):
     none = taeda.zeros(shape[1], dtype=taeda.int64)
     with pytest.raises(RuntimeError, match="must not be empty"):
         F.ctc_loss(taeda.zeros(shape), taeda.zeros(shape[1], 0, dtype=taeda.int64), none, none)
+
+
+@pytest.mark.parametrize("reduction", ["none", "mean"])
+def test_samples_of_a_map_have_losses_and_gradients_of_their_own(reduction):
+    raw = taeda.randn(3, 5, 2, 4, dtype=taeda.float64)
+    target = taeda.tensor([[1, 2], [3, 1]])
+
+    def loss(x):
+        made = F.ctc_loss(x.log_softmax(-1), target, [5, 4], [2, 1], reduction=reduction)
+        return made.sum()
+
+    alone = taeda.stack([loss(x) for x in raw])
+    taeda.testing.assert_close(taeda.func.vmap(loss)(raw), alone)
+    slopes = taeda.stack([taeda.func.grad(loss)(x) for x in raw])
+    taeda.testing.assert_close(taeda.func.vmap(taeda.func.grad(loss))(raw), slopes)

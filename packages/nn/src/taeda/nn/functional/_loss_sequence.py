@@ -66,7 +66,7 @@ def ctc_loss(
     inputs, lengths = (_lengths(x, lp.device) for x in (input_lengths, target_lengths))
     _check(lp, inputs, lengths, blank)
     labels = _padded_labels(targets, lengths, lp)
-    loss = _Likelihood.apply(lp, labels, inputs, lengths, blank)
+    loss = _Likelihood.apply(lp, labels, inputs, lengths, blank)[0]
     if zero_infinity:
         loss = taeda.where(loss == math.inf, taeda.zeros_like(loss), loss)
     if reduction == "mean":
@@ -129,19 +129,25 @@ def _padded_labels(targets: Tensor, lengths: Tensor, lp: Tensor) -> Tensor:
 class _Likelihood(Function):
     """Losses (N) by the forward recursion over steps; the gradient by the backward one."""
 
-    @staticmethod
-    def forward(
-        ctx: Any, lp: Tensor, labels: Tensor, inputs: Tensor, lengths: Tensor, blank: int
-    ) -> Tensor:
-        lattice = _Lattice(lp, labels, inputs, lengths, blank)
-        alpha = lattice.forward()
-        loss = lattice.loss(alpha)
-        ctx.save_for_backward(lp, labels, inputs, lengths, alpha, loss)
-        ctx.blank = blank
-        return loss
+    generate_vmap_rule = True
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Any, ...]:
+    def forward(
+        lp: Tensor, labels: Tensor, inputs: Tensor, lengths: Tensor, blank: int
+    ) -> tuple[Tensor, Tensor]:
+        lattice = _Lattice(lp, labels, inputs, lengths, blank)
+        alpha = lattice.forward()
+        return lattice.loss(alpha), alpha
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
+        *tensors, ctx.blank = inputs
+        loss, alpha = output
+        ctx.mark_non_differentiable(alpha)
+        ctx.save_for_backward(*tensors, alpha, loss)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor, _: Any) -> tuple[Any, ...]:
         lp, labels, inputs, lengths, alpha, loss = ctx.saved_tensors
         with taeda.no_grad():
             lattice = _Lattice(lp, labels, inputs, lengths, ctx.blank)
