@@ -231,3 +231,10 @@ def test_derivatives_of_sums_of_powers_far_away_are_0(f):
         (y,) = taeda.autograd.grad(y.sum(), x, create_graph=True)
         assert y.tolist() == wanted.tolist()
         wanted = taeda.zeros(4)
+
+
+@pytest.mark.parametrize("f", [taeda.logaddexp, taeda.logaddexp2])
+def test_two_equal_infinities_share_a_gradient(f):
+    x = taeda.tensor([float("-inf"), float("inf")], requires_grad=True)
+    (slope,) = taeda.autograd.grad(f(x, x.detach()).sum(), x)
+    assert slope.tolist() == [0.5, 0.5]

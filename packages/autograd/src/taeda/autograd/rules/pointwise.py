@@ -179,16 +179,21 @@ rule("log10", self=lambda grad, self: grad / math.log(10) / _cj(self))
 rule("log1p", self=lambda grad, self: grad / _cj(self + 1))
 
 
+def _apart(self: Tensor, other: Tensor) -> Tensor:
+    """self - other; 0 between equal infinities."""
+    return taeda.where((self == other) & self.isinf(), 0.0, self - other)
+
+
 def _portion(self: Tensor, other: Tensor) -> Tensor:
     """exp(self) of exp(self) + exp(other)."""
     if self.is_complex() or other.is_complex():
         return 1 / _cj(1 + (other - self).exp())
-    return (self - other).sigmoid()
+    return _apart(self, other).sigmoid()
 
 
 def _portion_of_2(self: Tensor, other: Tensor) -> Tensor:
     """The same of powers of 2: the smaller one over the larger one is at most 1."""
-    d = self - other
+    d = _apart(self, other)
     ratio = taeda.where(d >= 0, -d, d).exp2()
     return taeda.where(d >= 0, 1.0, ratio) / (1 + ratio)
 
