@@ -15,7 +15,10 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-TESTS = [ROOT / "packages" / "core" / "tests" / name for name in ("cuda", "_cuda")]
+sys.path.insert(0, str(ROOT / "tools" / "hold"))
+from tests_all import files_of_tests  # noqa: E402 - found through the line above
+
+TESTS = ["packages/core/tests/cuda", "packages/core/tests/_cuda"]
 #: rows that CuPy computes, with the stand-in of it
 CUPY = ["tools/cuda/cuda_rows.py", "--cupy", "--families", "fft|linalg|windows|reduction"]
 CUPY += ["--dtypes", "float32", "complex64"]
@@ -23,13 +26,12 @@ CUPY += ["--dtypes", "float32", "complex64"]
 
 def main(arguments: list[str]) -> int:
     """Run them; 1 when one fails, and the others run nevertheless."""
-    tests = ["-m", "slow or not slow", *map(str, TESTS)]
+    tests = ["-m", "slow or not slow", *TESTS]
     if part := _part(arguments):
-        files = (path for folder in TESTS for path in sorted(folder.glob("test_*.py")))
-        slow = [path for path in files if "mark.slow" in path.read_text()]
+        slow = sorted(name for name, _ in files_of_tests(TESTS, marked="slow"))
         chosen = slow[part[0] :: part[1]]
         print(f"{len(chosen)} of {len(slow)} files of tests that compile long", flush=True)
-        tests = ["-m", "slow", *map(str, chosen)]
+        tests = ["-m", "slow", *chosen]
     commands = (
         ["-m", "pytest", *tests],
         ["tools/cuda/cuda_rows.py", *arguments],

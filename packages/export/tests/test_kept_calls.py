@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import copy
-import io
 
 import pytest
+from exported_files import loaded
 
 import taeda
 from taeda import nn
 from taeda.compiler._errors import UserError
-from taeda.export import Dim, draft_export, export, load, save, unflatten
+from taeda.export import Dim, draft_export, export, unflatten
 from taeda.export._kept_calls import KeptCalls, entries_renamed, kept_names
 from taeda.export.graph_signature import TensorArgument
 
@@ -59,13 +59,6 @@ def given(n):
 def exported(model, *paths):
     shapes = ({0: Dim("n")},)
     return export(model, (given(3),), dynamic_shapes=shapes, preserve_module_call_signature=paths)
-
-
-def loaded(program):
-    file = io.BytesIO()
-    save(program, file)
-    file.seek(0)
-    return load(file)
 
 
 WAYS = {

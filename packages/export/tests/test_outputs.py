@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import copy
-import io
 
 import pytest
+from exported_files import loaded
 from size_results import CASES, SIZES, Of, given, plain, shapes
 
 import taeda
 from taeda import nn
 from taeda.compiler._errors import UserError
-from taeda.export import Dim, draft_export, export, load, save, unflatten
+from taeda.export import Dim, draft_export, export, unflatten
 from taeda.export._outputs import argument_of, flat_results
 from taeda.export.graph_signature import (
     ConstantArgument,
@@ -22,14 +22,6 @@ from taeda.export.graph_signature import (
 )
 from taeda.export.passes import move_to_device_pass
 from taeda.fx.experimental._sizes_mode import Sizes
-
-
-def loaded(program):
-    file = io.BytesIO()
-    save(program, file)
-    file.seek(0)
-    return load(file)
-
 
 WAYS = {
     "module": lambda program: program.module(),

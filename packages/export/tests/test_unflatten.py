@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import copy
-import io
 import sys
 
 import pytest
 from control_models import CASES as CONTROL
+from exported_files import loaded
 from program_models import CASES, normal
 
 import taeda
 from taeda import nn
-from taeda.export import Dim, FlatArgsAdapter, export, load, save, unflatten
+from taeda.export import Dim, FlatArgsAdapter, export, unflatten
 from taeda.fx import symbolic_trace
 from taeda.utils._pytree import tree_leaves
 
@@ -138,13 +138,6 @@ def test_what_is_refused():
         node.meta.pop("nn_module_stack", None)
     with pytest.raises(NotImplementedError, match="a file that does not say"):
         unflatten(program)
-
-
-def loaded(program):
-    file = io.BytesIO()
-    save(program, file)
-    file.seek(0)
-    return load(file)
 
 
 class Twice(nn.Module):

@@ -81,6 +81,7 @@ def test_third_derivatives_of_polynomials(name):
 
 @pytest.mark.parametrize("name", POLYNOMIALS)
 def test_no_derivative_in_the_order_of_a_polynomial(name):
+    """It is cut to an integer; PyTorch refuses it in the same type."""
     n = taeda.tensor([2.0, 3.0], requires_grad=True)
     made = getattr(taeda.special, name)(taeda.ones(2), n).sum()
     with pytest.raises(NotImplementedError, match=f"derivative of {name} in its second argument"):

@@ -16,7 +16,7 @@ from taeda.fx.experimental._expressions import (
 )
 from taeda.fx.node import Node
 
-__all__ = ["formula_of"]
+__all__ = ["formula_of_node"]
 
 _RULES: dict[Any, Any] = {
     operator.add: operator.add,
@@ -30,7 +30,7 @@ _RULES: dict[Any, Any] = {
 }
 
 
-def formula_of(node: Node) -> Expression | None:
+def formula_of_node(node: Node) -> Expression | None:
     """The formula of an integer; None where the node is no such function, or reads something that has
     no formula.
     """

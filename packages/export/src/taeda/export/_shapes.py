@@ -17,7 +17,7 @@ from taeda.fx.graph_module import GraphModule
 from taeda.fx.interpreter import Interpreter
 from taeda.fx.node import Node
 
-from ._formulas_of_numbers import formula_of
+from ._formulas_of_numbers import formula_of_node
 from ._functions import (
     CONDITION,
     LOOP,
@@ -176,7 +176,7 @@ def _note(
             values = [run[node] for run in runs]
             if node.op == "call_function":
                 node.meta["val"] = values[0]
-            known = formula_of(node) if type(values[0]) is int else None
+            known = formula_of_node(node) if type(values[0]) is int else None
             if known is None:
                 known = _formulas(values, points, names, lambda t: tuple(t.shape), found)
             node.meta["shape"] = _without_gaps(known, unknown)

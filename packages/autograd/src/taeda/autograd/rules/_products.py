@@ -11,7 +11,14 @@ from __future__ import annotations
 import taeda
 from taeda import Tensor
 
-__all__ = ["gradient_of_running", "of_others", "of_others_in_groups"]
+from ._registry import differentiated
+
+__all__ = ["gradient_of_running", "has_quotients", "of_others", "of_others_in_groups"]
+
+
+def has_quotients(divisor: Tensor) -> bool:
+    """Whether a formula may divide by it: there is no 0, and no derivative follows."""
+    return not differentiated() and not bool((divisor == 0).any())
 
 
 def _every_second(x: Tensor, dim: int, first: int) -> Tensor:

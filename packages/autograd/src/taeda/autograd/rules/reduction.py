@@ -13,9 +13,8 @@ from typing import Any
 import taeda
 from taeda import Tensor
 
-from ._products import of_others
+from ._products import has_quotients, of_others
 from ._registry import (
-    differentiated,
     forward,
     linear,
     not_differentiable,
@@ -105,11 +104,6 @@ forward("logsumexp", _logsumexp_forward)
 # ---- products ----
 
 
-def _has_quotient(result: Tensor) -> bool:
-    """Whether result / x gives the products of the others: there is no 0, and no derivative follows."""
-    return not differentiated() and not bool((result == 0).any())
-
-
 def _prod(grad: Tensor, self: Tensor, self_dtype: Any, result: Tensor, dtype: Any) -> Tensor:
     if self_dtype is not self.dtype:  # the range of 16 bits is soon left
         result = self.prod()
@@ -117,7 +111,7 @@ def _prod(grad: Tensor, self: Tensor, self_dtype: Any, result: Tensor, dtype: An
         return grad
     if self.numel() == 0:
         return (grad * result).expand(self.shape)
-    if _has_quotient(result):
+    if has_quotients(result):
         return grad * (result / self).conj()
     return grad * of_others(self.reshape(-1), 0).view(self.shape).conj()
 
@@ -132,7 +126,7 @@ def _prod_dim(
     grad, result = (_restore(t, self.shape, dim, keepdim) for t in (grad, result))
     if self.numel() == 0:
         return (grad * result).expand(self.shape)
-    if _has_quotient(result):
+    if has_quotients(result):
         return grad * (result / self).conj()
     return grad * of_others(self, dim % self.dim()).conj()
 

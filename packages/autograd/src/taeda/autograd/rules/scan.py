@@ -8,7 +8,7 @@ from collections.abc import Callable
 import taeda
 from taeda import Tensor
 
-from ._products import gradient_of_running
+from ._products import gradient_of_running, has_quotients
 from ._registry import differentiated, forward, linear, rule, rule_as_is
 
 #: elements of a matrix that higher derivatives of logcumsumexp may take
@@ -30,7 +30,7 @@ def _cumprod(grad: Tensor, self: Tensor, result: Tensor, dim: int) -> Tensor:
     """Without zeros, and where no other derivative follows, the sum of later grad·result, over x."""
     if self.numel() <= 1 or self.size(dim) == 1:
         return grad
-    if not differentiated() and not bool((self == 0).any()):
+    if has_quotients(self):
         return _sum_of_later(grad * result.conj(), dim) / self.conj()
     return gradient_of_running(grad, self.conj(), result.conj(), dim % self.dim())
 

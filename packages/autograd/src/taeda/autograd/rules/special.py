@@ -216,6 +216,7 @@ def _shifted(slope: Any) -> Any:
     return lambda grad, x, n: grad * 2 * slope(2 * x - 1, _order(n))
 
 
+# the order is cut to an integer, so that there is no derivative by it
 for _name, _slope in _BY_X.items():
     rule(_name, x=_of_order(_slope), n=_unknown(_name, "second"))
     if _name.startswith("chebyshev"):
