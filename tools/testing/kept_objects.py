@@ -154,4 +154,6 @@ def shown(value: Any) -> Any:
         return value.tolist()
     if isinstance(value, taeda.Generator):
         return value.get_state().tolist()
+    if isinstance(value, (set, frozenset)):
+        return sorted(map(str, value))  # their order hangs on hashes, and on how they were made
     return str(value)

@@ -7,7 +7,7 @@ import operator
 import pytest
 
 import taeda
-from taeda.export._formulas_of_numbers import formula_of
+from taeda.export._formulas_of_numbers import formula_of_node
 from taeda.fx import Graph
 from taeda.fx.experimental._expressions import symbol
 
@@ -25,7 +25,7 @@ def test_the_formula_gives_what_the_function_gives(function, rest):
     graph = Graph()
     size = graph.placeholder("size")
     size.meta["shape"] = symbol("s0")
-    formula = formula_of(graph.call_function(function, (size, *rest)))
+    formula = formula_of_node(graph.call_function(function, (size, *rest)))
     assert [formula.value({"s0": n}) for n in SIZES] == [function(n, *rest) for n in SIZES]
 
 
@@ -37,4 +37,4 @@ def test_what_has_no_formula():
         (operator.add, (tensor, 1)), (operator.truediv, (size, 2)), (operator.add, (size, 0.5)),
         (len, ()),
     ):  # fmt: skip
-        assert formula_of(graph.call_function(function, args)) is None
+        assert formula_of_node(graph.call_function(function, args)) is None

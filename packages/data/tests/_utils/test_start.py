@@ -64,3 +64,18 @@ def test_a_function_that_cannot_be_pickled_is_explained(context):
     with pytest.raises((pickle.PicklingError, AttributeError), match="pickle") as caught:
         next(iter(loader))
     assert "define it at the top of a module" in caught.value.__notes__[0]
+
+
+def test_workers_that_are_collected_amid_an_import_are_waited_for():
+    """`Process.join` imports a module: a collection in the middle of that import found half of it."""
+    program = """
+import sys
+from taeda.utils.data import DataLoader
+from taeda.utils.data._utils.start import start_all
+import multiprocessing
+assert "multiprocessing.connection" not in sys.modules
+[process] = start_all(multiprocessing.get_context("fork"), [(print, ())], "one")
+assert "multiprocessing.connection" in sys.modules
+process.join()
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import _thread
 import errno
+import importlib
 import multiprocessing
 import os
 import pickle
@@ -29,6 +30,9 @@ __all__ = [
     "start_all",
 ]
 
+# `Process.join` with a patience imports it. A loader may be collected amid that very import, and its workers
+# are waited for then: it is there before there are any.
+_WAITS = "multiprocessing.connection"
 # what a server of forks loads before it forks, besides the main module: workers begin with it loaded
 _PRELOADED = ["__main__", "taeda.utils.data"]
 
@@ -81,6 +85,7 @@ def _accelerator_is_open() -> bool:
 
 def start_all(context: Any, targets: list[tuple[Any, tuple[Any, ...]]], name: str) -> list[Any]:
     """Start a process for each (function, arguments). Those that take time to start do so at once."""
+    importlib.import_module(_WAITS)
     processes = [
         context.Process(target=function, args=arguments, daemon=True, name=f"{name}-{i}")
         for i, (function, arguments) in enumerate(targets)
