@@ -193,9 +193,17 @@ def wrong(lib: Any, program: Program) -> str:
         return "requires a gradient, and its input does not"
     size = max(1.0, float(wanted.abs().max()))
     off = float((found.detach() - wanted).abs().max())
-    if off <= 1e-8 * size or not size < 1e12:
+    if off <= 1e-8 * size or not size < 1e12 or _at_a_kink(lib, program, wanted, size):
         return ""
     return f"{found.tolist()} where plain steps give {wanted.tolist()}"
+
+
+def _at_a_kink(lib: Any, program: Program, wanted: Any, size: float) -> bool:
+    """Is rounding enough for other numbers? The slope of `std` among equal numbers is any."""
+    x = _input(lib, "plain" if program.form != "expanded" else program.form).clone()
+    x += lib.tensor([1e-12, -1e-12, 5e-13], dtype=x.dtype)
+    near = _built(lib, program, 1)(x).detach()
+    return not float((near - wanted).abs().max()) <= 1e-9 * size
 
 
 def _state(lib: Any) -> tuple[Any, ...]:

@@ -61,3 +61,10 @@ def test_derivatives_where_the_exponential_does_not_count_are_0():
     for order in range(4):
         (y,) = taeda.autograd.grad(y.sum(), x, create_graph=True)
         assert order == 0 or y.tolist() == [0, 0]
+
+
+def test_a_scale_beyond_16_bits_is_no_slope_where_the_exponential_is_0():
+    x = taeda.tensor([-1.0, -3.0], dtype=taeda.float16, requires_grad=True)
+    grad = taeda.ones(2, dtype=taeda.float16)
+    slope = _nn.elu_backward(grad, 1.0, 1.0, 1e22, False, x)
+    assert taeda.autograd.grad(slope.sum(), x)[0].tolist() == [0, 0]

@@ -100,6 +100,22 @@ def test_determinant_of_a_singular_matrix_has_its_cofactors():
     np.testing.assert_allclose(a.grad.numpy(), [[4, -2], [-2, 1]], atol=1e-12)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_the_gradient_of_a_wide_r_keeps_its_digits_where_the_first_columns_are_nearly_dependent(
+    seed,
+):
+    a = taeda.randn(3, 7, generator=taeda.Generator().manual_seed(seed))
+    a[:, 2] = a[:, 0] + 1e-3 * a[:, 2]
+    weights = taeda.arange(1, 22).reshape(3, 7) / 8.0
+
+    def gradient(a):
+        a = a.detach().requires_grad_()
+        return taeda.autograd.grad((linalg.qr(a)[1] * weights.to(a.dtype)).sum(), a)[0]
+
+    exact = gradient(a.double())
+    assert (gradient(a).double() - exact).abs().max() < 3e-6 * exact.abs().max()
+
+
 def test_no_derivative_without_q():
     a = draw(3, 3)
     with pytest.raises(RuntimeError, match="needs Q; use mode='reduced'"):

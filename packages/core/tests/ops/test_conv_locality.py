@@ -164,6 +164,30 @@ def test_numbers_of_any_one_size_stay_in_range():
         assert (found - plain).abs().max().item() < 2e-5
 
 
+@pytest.mark.parametrize("stride", [1, 2])
+@pytest.mark.parametrize("odd", [math.inf, -math.inf, math.nan])
+@pytest.mark.parametrize("size", [(4, 4), (5, 3), (3, 9), (1, 17)], ids=str)
+def test_weights_of_depthwise_convolutions_that_do_not_see_an_odd_input(size, odd, stride):
+    generator = taeda.Generator().manual_seed(0)
+    shape = (2, *[(n - 1) // stride + 1 for n in size])
+    x = taeda.randn(1, 1, *size, generator=generator, dtype=taeda.float64)
+    g = taeda.randn(1, *shape, generator=generator, dtype=taeda.float64)
+    like = taeda.empty(2, 1, 3, 3, dtype=taeda.float64)
+
+    def weight(x, g):
+        geometry = ([stride] * 2, [1, 1], [1, 1], False, [0, 0], 1)
+        wanted = [False, True, False]
+        return operators.convolution_backward(g, x, like.to(x.dtype), *geometry, wanted)[1]
+
+    for place in range(x.numel()):
+        spoiled = x.clone()
+        spoiled.view(-1)[place] = odd
+        exact = weight(spoiled, g)
+        for dtype in DTYPES:
+            found = weight(spoiled.to(dtype), g.to(dtype)).double()
+            assert (found.isfinite() == exact.isfinite()).all(), (place, dtype)
+
+
 def test_threads_do_not_change_what_is_summed_plainly():
     x, w, g = _made(SHAPES[1])
     x[0, 3, 8, 8], g[1, 2, 0, 0] = 1e10, 1e10

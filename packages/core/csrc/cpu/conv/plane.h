@@ -141,17 +141,32 @@ static void G(plane)(const td_patches *p, const void *x, const void *w, double b
 }
 
 /* ---- the gradient of the weights: n taps over the rows of one strip ---- */
+
+/* Some lanes of n products. Beyond the row of the gradient the copy has numbers of its own, which may be infinite, and
+ * 0 times them is not 0. */
+TD_INLINE void G(add_part)(const int n, const REAL *copy, const int64_t *offsets, const REAL *g,
+                           uint32_t lanes, VEC *sums)
+{
+    VEC grad = V(load_part)(lanes, g);
+    TD_UNROLL for (int t = 0; t < n; t++) sums[t] =
+        V(fma)(grad, V(load_part)(lanes, copy + offsets[t]), sums[t]);
+}
+
 TD_INLINE void G(tap_sums)(const int n, const REAL *copy, int64_t span, const int64_t *offsets,
                            const REAL *g, int64_t rows, int64_t width, double *dw)
 {
     VEC sums[9];
     TD_UNROLL for (int t = 0; t < n; t++) sums[t] = V(zero)();
-    for (int64_t r = 0; r < rows; r++, copy += span, g += width)
-        for (int64_t j = 0; j < width; j += LANES) {
-            VEC grad = V(load_part)(td_lanes(width - j, LANES), g + j);
+    for (int64_t r = 0; r < rows; r++, copy += span, g += width) {
+        int64_t j = 0;
+        for (; j + LANES <= width; j += LANES) {
+            VEC grad = V(load)(g + j);
             TD_UNROLL for (int t = 0; t < n; t++) sums[t] =
                 V(fma)(grad, V(load)(copy + offsets[t] + j), sums[t]);
         }
+        if (j < width)
+            G(add_part)(n, copy + j, offsets, g + j, td_lanes(width - j, LANES), sums);
+    }
     TD_UNROLL for (int t = 0; t < n; t++) dw[t] += V(sum)(sums[t]);
 }
 

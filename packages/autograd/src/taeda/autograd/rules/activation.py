@@ -135,12 +135,13 @@ def _elu_second(
     is_result: bool,
     self_or_result: Tensor,
 ) -> Tensor:
-    slope = grad * grad_output * input_scale
+    slope = grad * grad_output
     if not is_result:
-        # a large exponential where it does not count has no derivative either
+        # a large exponential where it does not count has no derivative either; where it is 0, no scale
+        # may become infinite before it
         left = taeda.where(self_or_result < 0, self_or_result * input_scale, 0.0)
-        slope = slope * (input_scale * alpha * scale) * left.exp()
-    return taeda.where(self_or_result < 0, slope, 0.0)
+        slope = slope * left.exp() * (input_scale * alpha * scale)
+    return taeda.where(self_or_result < 0, slope * input_scale, 0.0)
 
 
 rule_as_is("elu", self=_elu)

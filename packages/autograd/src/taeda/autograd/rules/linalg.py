@@ -74,22 +74,21 @@ def _lu(grads: tuple[Maybe, ...], result0: Tensor, result1: Tensor) -> tuple[May
     return (made.gather(-2, place),)
 
 
-def _qr_square(q: Tensor, r: Tensor, to_q: Tensor, to_r: Tensor) -> Tensor:
-    """For an invertible R."""
-    m = (to_r @ r.mH - q.mH @ to_q).triu()
-    m = m + m.mH
-    diagonal = m.diagonal(0, -2, -1)
-    diagonal = diagonal.real.to(m.dtype) if m.is_complex() else diagonal
-    m = m - taeda.diag_embed(m.diagonal(0, -2, -1)) + taeda.diag_embed(diagonal) / 2
-    return triangular(r.mH, to_q + q @ m, upper=False, left=False)
+def _skew_share(w: Tensor) -> Tensor:
+    """The gradient of a matrix whose skew-Hermitian share, by its lower triangle, has the gradient w."""
+    below = (w - w.mH).tril(-1)
+    if not w.is_complex():
+        return below
+    turns = w.diagonal(0, -2, -1).imag
+    return below + taeda.diag_embed(taeda.complex(taeda.zeros_like(turns), turns))
 
 
 @rule_joint("_linalg_qr")
 def _qr(
-    grads: tuple[Maybe, ...], A: Tensor, mode: str, result0: Tensor, result1: Tensor
+    grads: tuple[Maybe, ...], A_shape: tuple[int, ...], mode: str, result0: Tensor, result1: Tensor
 ) -> tuple[Maybe]:
     q, r = result0, result1
-    m, n = A.shape[-2:]
+    m, n = A_shape[-2:]
     if mode == "r":
         raise RuntimeError("linalg.qr: the derivative needs Q; use mode='reduced' instead of 'r'")
     if mode == "complete" and m > n:
@@ -98,12 +97,18 @@ def _qr(
         )
     if grads[0] is None and grads[1] is None:
         return (None,)
-    to_q, to_r = _zero(grads[0], q), _zero(grads[1], r)
+    # dR = Q^H dA - S R with a skew-Hermitian S, that of Q^H dA R^-1: what R alone asks for is never
+    # multiplied by R and divided again, which a nearly singular R would not forgive
+    to_q, to_r = _zero(grads[0], q), _zero(grads[1], r).triu()
+    along = q.mH @ to_q
+    turned = q @ _skew_share(along - to_r @ r.mH)
+    if m > n:
+        turned = turned + (to_q - q @ along)
+    by_q = triangular(r.narrow(-1, 0, min(m, n)).mH, turned, upper=False, left=False)
+    made = q @ to_r
     if m >= n:
-        return (_qr_square(q, r, to_q, to_r),)
-    rest, right = A.narrow(-1, m, n - m), to_r.narrow(-1, m, n - m)
-    made = _qr_square(q, r.narrow(-1, 0, m), to_q + rest @ right.mH, to_r.narrow(-1, 0, m))
-    return (taeda.cat([made, q @ right], -1),)
+        return (made + by_q,)
+    return (taeda.cat([made.narrow(-1, 0, m) + by_q, made.narrow(-1, m, n - m)], -1),)
 
 
 def _gaps(values: Tensor) -> Tensor:
