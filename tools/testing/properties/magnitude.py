@@ -126,9 +126,15 @@ DRAWN_APART: dict[str, tuple[tuple[str, ...], str]] = {
     **dict.fromkeys(
         ("_linalg_lu_solve", "lu_solve"), (("odd", *_SCALED), "such factors are those of no matrix near by")
     ),
-    "matrix_exp": (("odd",), "powers of the odd number are beyond the type, though the result is not"),
+    **dict.fromkeys(
+        ("matrix_exp", "matrix_power", "matrix_power.linalg"),
+        (("odd",), "powers of the odd number are beyond the type, though the result is not"),
+    ),
     "matrix_norm.str_ord": (_SCALED, "the gradient divides by the result, which may be beyond the type"),
-    "_binary_cross_entropy_backward": (_SCALED, "outside of its domain"),
+    **dict.fromkeys(
+        ("_binary_cross_entropy_backward", "tanh_backward", "sigmoid_backward"),
+        (_SCALED, "outside of its domain"),
+    ),
     "_fused_rms_norm_backward": (_SCALED, "the statistics are of other numbers"),
     "polygamma": (_SCALED, "a power of the number is beyond the type, though the result is not"),
     "_softmax": (_SCALED, "the gradient of the largest is what cancellation leaves of the others"),
@@ -136,8 +142,9 @@ DRAWN_APART: dict[str, tuple[tuple[str, ...], str]] = {
         ("_cross_entropy_backward", "native_layer_norm_backward", "native_group_norm_backward"),
         (("scales",), "the statistics are of other numbers"),
     ),
-    "binary_cross_entropy_with_logits": (
-        ("scales",), "products of weights are beyond the type, though results are not"
+    **dict.fromkeys(
+        ("binary_cross_entropy_with_logits", "multi_margin_loss"),
+        (("scales",), "products without the weights are beyond the type, though results are not"),
     ),
     **dict.fromkeys(
         ("add.Tensor", "sub.Tensor", "rsub.Tensor"),
