@@ -370,12 +370,14 @@ def _apart(ours: Any, theirs: Any, others: list[Any], sample: Sample) -> str:
     if not _comparable(theirs, ours, others):
         return ""
     unit, (least, most) = EPSILON[sample.dtype], _RANGE[sample.dtype]
-    each = sample.row.family in _EACH
+    terms = max(t.numel() for t in sample.tensors())
+    each = (
+        sample.row.family in _EACH and ours.size >= terms
+    )  # a gradient that is smaller is made of sums
     with np.errstate(all="ignore"):
         kept = np.abs(theirs) < most / 4
         for other in others:
             kept &= np.abs(other) < most / 4
-        terms = max(t.numel() for t in sample.tensors())
         if not each:  # a mean is a sum first
             kept &= np.abs(theirs) * terms < most / 4
         # what is beyond the type in one place was formed of terms that are
