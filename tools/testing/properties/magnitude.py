@@ -371,9 +371,8 @@ def _apart(ours: Any, theirs: Any, others: list[Any], sample: Sample) -> str:
         return ""
     unit, (least, most) = EPSILON[sample.dtype], _RANGE[sample.dtype]
     terms = max(t.numel() for t in sample.tensors())
-    each = (
-        sample.row.family in _EACH and ours.size >= terms
-    )  # a gradient that is smaller is made of sums
+    # a gradient that is smaller than the inputs is made of sums
+    each = sample.row.family in _EACH and ours.size >= terms
     with np.errstate(all="ignore"):
         kept = np.abs(theirs) < most / 4
         for other in others:

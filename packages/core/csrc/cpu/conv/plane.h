@@ -142,8 +142,8 @@ static void G(plane)(const td_patches *p, const void *x, const void *w, double b
 
 /* ---- the gradient of the weights: n taps over the rows of one strip ---- */
 
-/* Some lanes of n products. Beyond the row of the gradient the copy has numbers of its own, which may be infinite, and
- * 0 times them is not 0. */
+/* Some lanes of n products. Beyond the row of the gradient the copy has numbers of its own, which
+ * may be infinite, and 0 times them is not 0. */
 TD_INLINE void G(add_part)(const int n, const REAL *copy, const int64_t *offsets, const REAL *g,
                            uint32_t lanes, VEC *sums)
 {
@@ -164,8 +164,7 @@ TD_INLINE void G(tap_sums)(const int n, const REAL *copy, int64_t span, const in
             TD_UNROLL for (int t = 0; t < n; t++) sums[t] =
                 V(fma)(grad, V(load)(copy + offsets[t] + j), sums[t]);
         }
-        if (j < width)
-            G(add_part)(n, copy + j, offsets, g + j, td_lanes(width - j, LANES), sums);
+        if (j < width) G(add_part)(n, copy + j, offsets, g + j, td_lanes(width - j, LANES), sums);
     }
     TD_UNROLL for (int t = 0; t < n; t++) dw[t] += V(sum)(sums[t]);
 }
