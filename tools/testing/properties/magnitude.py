@@ -49,7 +49,8 @@ _ODD = (float("nan"), float("inf"), -9999.0)
 _NUMBERS = (70000.0, 1e-9)
 _UNITS = {"float32": 64.0, "float16": 8.0, "bfloat16": 8.0}
 _MOVED = 4.0  # times what the moved inputs change
-_MOVED_FACTORS = 16.0  # of matrices: three moves rarely show how far a gap between values carries
+#: of factors of matrices and of many steps: few moves rarely show how far gaps and products carry
+_MOVED_FAR = 16.0
 #: families whose elements stand each for itself: their errors are measured by the element
 _EACH = ("pointwise", "activation", "comparison")
 _ALL = ("scaled", "scales", "numbers", "odd")
@@ -167,8 +168,8 @@ DRAWN_APART: dict[str, tuple[tuple[str, ...], str]] = {
     "cdist": (("scales",), "the largest of differences that round alike is any of them"),
     "chain_matmul": (("scales",), "a product of two is below the type, though that of all is not"),
     **dict.fromkeys(
-        ("solve_triangular", "_linalg_triangular", "_linalg_cholesky", "cholesky", "cholesky_ex",
-         "cholesky.legacy", "cholesky_inverse", "cholesky_solve"),
+        ("solve_triangular", "_linalg_triangular", "_linalg_lu", "_linalg_cholesky",
+         "cholesky", "cholesky_ex", "cholesky.legacy", "cholesky_inverse", "cholesky_solve"),
         (("odd",), "the library multiplies zeros beside a triangle by its numbers"),
     ),
 }  # fmt: skip
@@ -421,7 +422,7 @@ def _locally(ours: Any, theirs: Any, others: list[Any], sample: Sample) -> str:
 
 
 def _moves(row: Row) -> float:
-    return _MOVED_FACTORS if row.family.startswith("linalg") else _MOVED
+    return _MOVED_FAR if row.family.startswith(("linalg", "recurrent")) else _MOVED
 
 
 def _wide(t: Tensor) -> Tensor:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 from taeda.distributed._meeting.peers import state_of
@@ -26,6 +27,26 @@ def test_the_order_of_ends():
     assert list(exits.times) == [1, 2, 0] and sorted(exits.times.values()) == list(
         exits.times.values()
     )
+    exits.stop()
+
+
+class Late(Exits):
+    """Its thread looks only when all have ended, as on a busy machine."""
+
+    look = threading.Event()
+
+    def _run(self) -> None:
+        self.look.wait()
+        super()._run()
+
+
+def test_the_order_of_ends_that_one_look_sees():
+    processes = [program("input()") for _ in range(4)]
+    exits = Late({rank: process.pid for rank, process in enumerate(processes)})
+    for rank in (3, 1, 2, 0):
+        processes[rank].communicate(b"\n")
+    exits.look.set()
+    assert [exits.place(rank) for rank in range(4)] == [3, 1, 2, 0]
     exits.stop()
 
 

@@ -32,20 +32,22 @@ class Exits:
             # an old kernel, or it has gone: the order is unknown
             with contextlib.suppress(OSError):
                 self._ranks[os.pidfd_open(pid)] = rank
+        # its events come in the order of the ends, even those of one look at a busy machine
+        self._ends = select.epoll()
+        for descriptor in self._ranks:
+            self._ends.register(descriptor, select.EPOLLIN)
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="taedarun-exits", daemon=True)
         self._thread.start()
 
     def _run(self) -> None:
-        poll = select.poll()
-        for descriptor in self._ranks:
-            poll.register(descriptor, select.POLLIN)
         waiting = len(self._ranks)
         while waiting and not self._stop.is_set():
-            for descriptor, _ in poll.poll(100):
+            for descriptor, _ in self._ends.poll(0.1):
                 self.times[self._ranks[descriptor]] = time.time()
-                poll.unregister(descriptor)
+                self._ends.unregister(descriptor)
                 waiting -= 1
+        self._ends.close()
         for descriptor in self._ranks:
             os.close(descriptor)
 
