@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 import taeda
@@ -83,3 +85,56 @@ def test_complex_factors(name):
     x = taeda.randn(3, 5, dtype=taeda.complex128, requires_grad=True)
     f = {"prod along": lambda x: x.prod(1), "cumprod": lambda x: x.cumprod(1)}[name]
     assert taeda.autograd.gradcheck(f, (x,)) and taeda.autograd.gradgradcheck(f, (x,))
+
+
+AT = taeda.tensor([1, 0, 1, 1, 0, 1])
+OF_SIX = {
+    "prod": lambda x: x.prod(),
+    "prod along": lambda x: x.prod(-1),
+    "cumprod": lambda x: x.cumprod(-1),
+    "at places": lambda x: x.new_full((3,), 2).scatter_reduce(0, AT, x, "prod"),
+    "at places alone": lambda x: x.new_full((3,), 2).scatter_reduce(
+        0, AT, x, "prod", include_self=False
+    ),
+    "by slices": lambda x: x.new_full((3,), 2).index_reduce(0, AT, x, "prod"),
+    "with the first": lambda x: x[:3].index_reduce(0, AT[:3], x[3:], "prod"),
+    "places from the first": lambda x: x[:3].scatter_reduce(0, AT[:3] + 1, x[3:], "prod"),
+}
+
+
+def _gradient(f, x):
+    x.requires_grad_()
+    return taeda.autograd.grad(f(x).sum(), x)[0]
+
+
+def _products_of_others(f, x):
+    """Each result is a factor times its value where that factor is 1, or does not see it."""
+    wanted, ones = taeda.zeros_like(x), taeda.ones_like(x)
+    for k in range(x.numel()):
+        one, none = x.clone(), ones.clone()
+        one[k], none[k] = 1, 0
+        wanted[k] = f(one)[f(ones) != f(none)].sum()
+    return wanted
+
+
+@pytest.mark.parametrize("odd", [0.0, math.inf, -math.inf, 1e-30, 1e30, 1e-7, 6e4, -9999.0])
+@pytest.mark.parametrize("dtype", [taeda.float16, taeda.bfloat16, taeda.float32])
+@pytest.mark.parametrize("name", OF_SIX)
+def test_factors_at_the_ends_of_a_type(name, dtype, odd):
+    """A product that leaves the type, or that loses its digits below it, has the products of the others."""
+    f = OF_SIX[name]
+    for k in range(6):
+        x = taeda.tensor([0.5, 3.0, -2.0, 9.0, 1e-3, 1.5], dtype=dtype)
+        x[k] = odd
+        wanted = _products_of_others(f, x.double())
+        known = ~wanted.isnan()  # not a difference of infinities, which depends on the order
+        taeda.testing.assert_close(_gradient(f, x)[known], wanted[known].to(dtype))
+
+
+@pytest.mark.parametrize("name", OF_SIX)
+def test_a_nan_is_local_to_derivatives_that_see_it(name):
+    f = OF_SIX[name]
+    for k in range(6):
+        x = taeda.tensor([0.5, 3.0, -2.0, 9.0, 1e-3, 1.5])
+        x[k] = math.nan
+        taeda.testing.assert_close(_gradient(f, x), _products_of_others(f, x), equal_nan=True)

@@ -16,9 +16,20 @@ from ._registry import differentiated
 __all__ = ["gradient_of_running", "has_quotients", "of_others", "of_others_in_groups"]
 
 
-def has_quotients(divisor: Tensor) -> bool:
-    """Whether a formula may divide by it: there is no 0, and no derivative follows."""
-    return not differentiated() and not bool((divisor == 0).any())
+def has_quotients(product: Tensor, factors: Tensor | None = None) -> bool:
+    """Whether products of the others are `product` divided by one, and no derivative follows: all digits are
+    there, so that no factor is 0 or infinite. Beside `factors` of at least eps the product may be small:
+    what it lost is less than the least normal number then, also after the division.
+    """
+    if differentiated():
+        return False
+    if not product.numel():
+        return True
+    least, most = product.abs().aminmax()
+    of = taeda.finfo(product.dtype)
+    if not bool(most <= of.max):
+        return False
+    return bool(least >= of.tiny) or (factors is not None and bool(factors.abs().min() >= of.eps))
 
 
 def _every_second(x: Tensor, dim: int, first: int) -> Tensor:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import taeda
 from taeda import Tensor
 
-from ._products import of_others_in_groups
+from ._products import has_quotients, of_others_in_groups
 from ._registry import differentiated, linear, not_differentiable
 from ._registry import rule_as_is as rule
 from ._registry import rule_joint_as_is as rule_joint
@@ -182,34 +182,29 @@ def _reduce_extremum(
     return share * self_wins.to(grad.dtype), p.read(share) * source_wins.to(grad.dtype)
 
 
-def _reduce_prod_again(
-    p: _Places, grad: Tensor, self: Tensor, include_self: bool
-) -> tuple[Tensor, Tensor]:
-    """The product of the others without a division: all of its derivatives have their digits."""
-    wide = _wide(grad.dtype)
-    source, own, g = p.source.to(wide), self.to(wide), grad.to(wide)
+def _others(p: _Places, self: Tensor, include_self: bool) -> Tensor:
+    """For each element of the source the product of all else at its place, by division where it is exact."""
+    source = p.source.to(self.dtype)
+    if not differentiated():
+        zero, own = source == 0, self == 0
+        rest = p.reduce(self.masked_fill(own, 1), source.masked_fill(zero, 1), "prod", include_self)
+        rest = p.read(rest)
+        if has_quotients(rest):
+            own = own.to(taeda.int64) if include_self else taeda.zeros_like(self, dtype=taeda.int64)
+            zeros = p.read(p.add(own, zero.to(taeda.int64)))  # of all that took part
+            return taeda.where(zeros == zero, rest / source.masked_fill(zero, 1), 0.0)
     others = of_others_in_groups(source, p.numbers(self), p.dim)
-    if include_self:
-        others = others * p.read(own)
-    of_all = p.reduce(taeda.ones_like(own), source, "prod", True)
-    return (g * of_all).to(grad.dtype), (p.read(g) * others).to(grad.dtype)
+    return others * p.read(self) if include_self else others
 
 
 def _reduce_prod(
-    p: _Places, grad: Tensor, self: Tensor, result: Tensor, include_self: bool
+    p: _Places, grad: Tensor, self: Tensor, include_self: bool
 ) -> tuple[Tensor, Tensor]:
-    """The product of the others: by division, except around zeros and where a derivative follows."""
-    if differentiated():
-        return _reduce_prod_again(p, grad, self, include_self)
-    rest_of_self = p.reduce(self.masked_fill(self == 0, 1), p.source, "prod", include_self)
-    grad_self = grad * rest_of_self / self.masked_fill(self == 0, 1)
-    zero = p.source == 0
-    zeros = p.read(p.add(taeda.zeros_like(self, dtype=taeda.int64), zero.to(taeda.int64)))
-    single = zero & (zeros == 1)
-    rest_of_single = p.reduce(self, p.source.masked_fill(single, 1), "prod", include_self)
-    by_division = p.read(grad * result) / p.source.masked_fill(zero, 1)
-    grad_source = taeda.where(single, p.read(grad * rest_of_single), by_division)
-    return grad_self, grad_source.masked_fill(zero & (zeros > 1), 0)
+    """The product of the others, in float32 for types whose range a product soon leaves."""
+    own, g = self.to(_wide(grad.dtype)), grad.to(_wide(grad.dtype))
+    of_sources = p.reduce(taeda.ones_like(own), p.source.to(own.dtype), "prod", True)
+    grad_source = p.read(g) * _others(p, own, include_self)
+    return (g * of_sources).to(grad.dtype), grad_source.to(grad.dtype)
 
 
 def _reduce(
@@ -230,7 +225,7 @@ def _reduce(
     elif reduce in ("amax", "amin"):
         grad_self, grad_source = _reduce_extremum(p, grad, self, result, include_self)
     else:
-        grad_self, grad_source = _reduce_prod(p, grad, self, result, include_self)
+        grad_self, grad_source = _reduce_prod(p, grad, self, include_self)
     if not include_self:
         grad_self = p.clear(grad_self)
     if not p.by_slices:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import taeda
 from taeda import Tensor
@@ -26,11 +27,13 @@ rule_as_is("cumsum", self=lambda grad, dim: _sum_of_later(grad, dim))
 linear("cumsum")
 
 
-def _cumprod(grad: Tensor, self: Tensor, result: Tensor, dim: int) -> Tensor:
-    """Without zeros, and where no other derivative follows, the sum of later grad·result, over x."""
+def _cumprod(grad: Tensor, self: Tensor, self_dtype: Any, result: Tensor, dim: int) -> Tensor:
+    """By division, where no other derivative follows, the sum of later grad·result, over x."""
     if self.numel() <= 1 or self.size(dim) == 1:
         return grad
-    if has_quotients(self):
+    if self_dtype is not self.dtype:  # the range of 16 bits is soon left
+        result = self.cumprod(dim)
+    if has_quotients(result, self):
         return _sum_of_later(grad * result.conj(), dim) / self.conj()
     return gradient_of_running(grad, self.conj(), result.conj(), dim % self.dim())
 
