@@ -27,6 +27,17 @@ def test_rows_are_those_of_what_counts(dtype):
         assert taeda.allclose(made[:2], by_rows(plain, x), rtol=rtol)
 
 
+@pytest.mark.parametrize("dtype", [taeda.float16, taeda.bfloat16])
+def test_deviations_whose_square_leaves_the_type(dtype):
+    x = (X * 1000).to(dtype).requires_grad_()
+    made = masked.std(x, 1, mask=MASK)
+    assert made.dtype is dtype
+    exact = masked.std(x.double(), 1, mask=MASK)
+    assert taeda.allclose(made[:2].double(), exact[:2], rtol=1e-2)
+    kept = [taeda.autograd.grad(y[:2].sum(), x)[0].double() for y in (made, exact)]
+    assert taeda.allclose(*kept, rtol=1e-2, atol=1e-2)
+
+
 def test_over_several_dimensions():
     assert taeda.allclose(masked.mean(X, mask=MASK), X[MASK].mean())
     assert taeda.allclose(

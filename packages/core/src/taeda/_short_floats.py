@@ -6,7 +6,7 @@ between, which may also leave the range of 16 bits where the end does not.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any, TypeVar
 
@@ -24,20 +24,34 @@ _WIDE = {
 }
 
 
+def _is_short(value: Any) -> bool:
+    return getattr(value, "dtype", None) in _WIDE
+
+
 def widened(value: Any) -> Any:
     """A tensor of a short floating type in the type that such are computed in; others as they are."""
-    return value.to(_WIDE[value.dtype]) if getattr(value, "dtype", None) in _WIDE else value
+    return value.to(_WIDE[value.dtype]) if _is_short(value) else value
 
 
-def rounded_once(function: F) -> F:
-    """`function` with its short tensors widened, and its result in the type that all have together."""
+def _together(tensors: Sequence[Tensor]) -> taeda.dtype:
+    """The type of what is computed from all; of the later ones only those with dimensions count."""
+    if len(tensors) == 1:
+        return tensors[0].dtype
+    common = taeda.result_type(*tensors[:2])
+    for t in tensors[2:]:
+        common = taeda.promote_types(common, t.dtype) if t.dim() else common
+    return common
+
+
+def rounded_once(function: F, of: int = 2) -> F:
+    """`function` with its short tensors widened, its result in the type of the first `of` together."""
 
     @wraps(function)
     def computed(*args: Any, **kwargs: Any) -> Any:
-        tensors = [value for value in (*args, *kwargs.values()) if isinstance(value, Tensor)]
-        if not any(t.dtype in _WIDE for t in tensors):
+        if not any(map(_is_short, args)) and not any(map(_is_short, kwargs.values())):
             return function(*args, **kwargs)
-        dtype = tensors[0].dtype if len(tensors) == 1 else taeda.result_type(*tensors[:2])
+        tensors = [value for value in (*args, *kwargs.values()) if isinstance(value, Tensor)]
+        dtype = _together(tensors[:of])
         wide = {name: widened(value) for name, value in kwargs.items()}
         made = function(*map(widened, args), **wide)
         return made.to(dtype) if dtype in _WIDE else made

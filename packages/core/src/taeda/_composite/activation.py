@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import taeda
 from taeda import Tensor
+from taeda._short_floats import rounded_once
 
 __all__ = ["prelu", "rrelu", "softsign", "tanhshrink"]
 
 
+@rounded_once
 def softsign(self: Tensor) -> Tensor:
     """x / (1 + |x|)."""
     return self / (self.abs() + 1)
 
 
+@rounded_once
 def tanhshrink(self: Tensor) -> Tensor:
     """x - tanh(x)."""
     return self - self.tanh()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import taeda
 from taeda import Tensor
@@ -61,6 +62,11 @@ def binary_cross_entropy(
         )
     if weight is None:
         return _nn._binary_cross_entropy(self, target, reduction)
+    return _weighted(self, target, weight, reduction)
+
+
+@partial(rounded_once, of=3)
+def _weighted(self: Tensor, target: Tensor, weight: Tensor, reduction: int) -> Tensor:
     return reduced(_nn._binary_cross_entropy(self, target, NONE) * weight, reduction)
 
 
@@ -74,6 +80,17 @@ def binary_cross_entropy_with_logits(
     """In one pass without weights."""
     if weight is None and pos_weight is None:
         return _nn._binary_cross_entropy_with_logits(self, target, reduction)
+    return _weighted_of_logits(self, target, weight, pos_weight, reduction)
+
+
+@partial(rounded_once, of=4)
+def _weighted_of_logits(
+    self: Tensor,
+    target: Tensor,
+    weight: Tensor | None,
+    pos_weight: Tensor | None,
+    reduction: int,
+) -> Tensor:
     if pos_weight is None:
         loss = _nn._binary_cross_entropy_with_logits(self, target, NONE)
     else:
@@ -119,6 +136,7 @@ def _along_classes(weight: Tensor, scores: Tensor) -> Tensor:
     return weight.view(1, -1, *[1] * (scores.dim() - 2))
 
 
+@partial(rounded_once, of=3)
 def _of_probabilities(
     self: Tensor,
     target: Tensor,
@@ -152,6 +170,7 @@ def _of_probabilities(
     return reduced(loss, reduction)
 
 
+@partial(rounded_once, of=3)
 def _smoothed(
     self: Tensor,
     target: Tensor,
@@ -182,6 +201,7 @@ def _smoothed(
 # ---- distributions ----
 
 
+@rounded_once
 def kl_div(self: Tensor, target: Tensor, reduction: int, log_target: bool) -> Tensor:
     """Where the target is 0 so is the loss."""
     if log_target:
@@ -207,12 +227,14 @@ def poisson_nll_loss(
 # ---- pairs and triples ----
 
 
+@rounded_once
 def hinge_embedding_loss(self: Tensor, target: Tensor, margin: float, reduction: int) -> Tensor:
     """Targets other than 1 and -1 add both parts."""
     far = taeda.where(target != 1, (margin - self).clamp_min(0), 0.0)
     return reduced(far + taeda.where(target != -1, self, 0.0), reduction)
 
 
+@partial(rounded_once, of=3)
 def margin_ranking_loss(
     input1: Tensor, input2: Tensor, target: Tensor, margin: float, reduction: int
 ) -> Tensor:
@@ -249,6 +271,7 @@ def cosine_embedding_loss(
     return reduced(near + far, reduction)
 
 
+@partial(rounded_once, of=3)
 def triplet_margin_loss(
     anchor: Tensor,
     positive: Tensor,

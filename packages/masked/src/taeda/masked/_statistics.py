@@ -6,6 +6,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda._core_api.operators import widened
 
 from ._fill import Dims, counted, dims_of, filled, highest, mask_of, typed
 
@@ -185,6 +186,8 @@ def std(
     tensor(1.)
     """
     input, mask = counted("std", input, mask)
-    return var(
-        input, dim, unbiased, correction=correction, keepdim=keepdim, dtype=dtype, mask=mask
-    ).sqrt()
+    own = typed(input, dtype)
+    made = var(
+        widened(own), dim, unbiased, correction=correction, keepdim=keepdim, mask=mask
+    ).sqrt()  # the variance may lie beyond 16 bits where its root does not
+    return made.to(own.dtype) if own.dtype.itemsize == 2 and own.is_floating_point() else made

@@ -31,7 +31,7 @@ def _pull(grad: Tensor, x1: Tensor, x2: Tensor, p: float, distance: Tensor) -> T
     difference = x1.unsqueeze(-2) - x2.unsqueeze(-3)
     if math.isinf(p):
         return (grad * difference.sgn() * (difference.abs() == distance)).sum(-2)
-    return _vector_norm(grad, difference, distance, p, (-1,), True).sum(-2)
+    return _vector_norm(grad, difference, difference.dtype, distance, p, (-1,), True).sum(-2)
 
 
 rule(

@@ -291,16 +291,22 @@ rule(
 )
 
 
-def _hypot(grad: Tensor, side: Tensor, result: Tensor) -> Tensor:
+def _hypot(grad: Tensor, side: Tensor, other: Tensor, side_dtype: Any, result: Tensor) -> Tensor:
     """Its share of the length; 0 at the origin, as that of a norm."""
+    if side_dtype is not side.dtype:  # the length may lie beyond 16 bits, its gradient does not
+        result = taeda.hypot(side, other)
     origin = result == 0
     return grad * taeda.where(origin, 0.0, side / taeda.where(origin, 1.0, result))
 
 
 rule(
     "hypot",
-    self=lambda grad, self, result: _hypot(grad, self, result),
-    other=lambda grad, other, result: _hypot(grad, other, result),
+    self=lambda grad, self, other, self_dtype, result: _hypot(
+        grad, self, other, self_dtype, result
+    ),
+    other=lambda grad, self, other, other_dtype, result: _hypot(
+        grad, other, self, other_dtype, result
+    ),
 )
 
 

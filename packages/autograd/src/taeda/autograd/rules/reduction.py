@@ -219,11 +219,14 @@ def _of_variance(
 def _of_deviation(
     grad: Tensor,
     self: Tensor,
+    self_dtype: Any,
     result: Tensor,
     dim: Sequence[int] | None,
     correction: float,
     keepdim: bool,
 ) -> Tensor:
+    if self_dtype is not self.dtype:  # the result may lie beyond 16 bits, its gradient does not
+        result = self.std(dim, correction=correction, keepdim=keepdim)
     zero = result == 0
     half = taeda.where(zero, 0.0, grad) / (taeda.where(zero, 1.0, result) * 2)
     return _of_variance(half, self, dim, correction, keepdim)
@@ -252,20 +255,20 @@ rule(
 )
 rule(
     "std",
-    self=lambda grad, self, result, unbiased: _of_deviation(
-        grad, self, result, None, unbiased, False
+    self=lambda grad, self, self_dtype, result, unbiased: _of_deviation(
+        grad, self, self_dtype, result, None, unbiased, False
     ),
 )
 rule(
     "std.dim",
-    self=lambda grad, self, result, dim, unbiased, keepdim: _of_deviation(
-        grad, self, result, dim, unbiased, keepdim
+    self=lambda grad, self, self_dtype, result, dim, unbiased, keepdim: _of_deviation(
+        grad, self, self_dtype, result, dim, unbiased, keepdim
     ),
 )
 rule(
     "std.correction",
-    self=lambda grad, self, result, dim, correction, keepdim: _of_deviation(
-        grad, self, result, dim, _correction(correction), keepdim
+    self=lambda grad, self, self_dtype, result, dim, correction, keepdim: _of_deviation(
+        grad, self, self_dtype, result, dim, _correction(correction), keepdim
     ),
 )
 
@@ -273,6 +276,7 @@ rule(
 def _both(
     grads: tuple[Tensor | None, ...],
     self: Tensor,
+    self_dtype: Any,
     spread: Tensor | None,
     dim: Sequence[int] | None,
     correction: float,
@@ -285,7 +289,7 @@ def _both(
         total = (
             _of_variance(first, self, dim, correction, keepdim)
             if spread is None
-            else _of_deviation(first, self, spread, dim, correction, keepdim)
+            else _of_deviation(first, self, self_dtype, spread, dim, correction, keepdim)
         )
     if second is not None:
         part = _of_mean(second, self.shape, dim, keepdim)
@@ -294,27 +298,31 @@ def _both(
 
 
 rule_joint("var_mean")(
-    lambda grads, self, unbiased: _both(grads, self, None, None, unbiased, False)
+    lambda grads, self, unbiased: _both(grads, self, None, None, None, unbiased, False)
 )
 rule_joint("var_mean.dim")(
-    lambda grads, self, dim, unbiased, keepdim: _both(grads, self, None, dim, unbiased, keepdim)
+    lambda grads, self, dim, unbiased, keepdim: _both(
+        grads, self, None, None, dim, unbiased, keepdim
+    )
 )
 rule_joint("var_mean.correction")(
     lambda grads, self, dim, correction, keepdim: _both(
-        grads, self, None, dim, _correction(correction), keepdim
+        grads, self, None, None, dim, _correction(correction), keepdim
     )
 )
 rule_joint("std_mean")(
-    lambda grads, self, result0, unbiased: _both(grads, self, result0, None, unbiased, False)
+    lambda grads, self, self_dtype, result0, unbiased: _both(
+        grads, self, self_dtype, result0, None, unbiased, False
+    )
 )
 rule_joint("std_mean.dim")(
-    lambda grads, self, result0, dim, unbiased, keepdim: _both(
-        grads, self, result0, dim, unbiased, keepdim
+    lambda grads, self, self_dtype, result0, dim, unbiased, keepdim: _both(
+        grads, self, self_dtype, result0, dim, unbiased, keepdim
     )
 )
 rule_joint("std_mean.correction")(
-    lambda grads, self, result0, dim, correction, keepdim: _both(
-        grads, self, result0, dim, _correction(correction), keepdim
+    lambda grads, self, self_dtype, result0, dim, correction, keepdim: _both(
+        grads, self, self_dtype, result0, dim, _correction(correction), keepdim
     )
 )
 
@@ -322,9 +330,17 @@ rule_joint("std_mean.correction")(
 
 
 def _vector_norm(
-    grad: Tensor, self: Tensor, result: Tensor, ord: float, dim: Sequence[int] | None, keepdim: bool
+    grad: Tensor,
+    self: Tensor,
+    self_dtype: Any,
+    result: Tensor,
+    ord: float,
+    dim: Sequence[int] | None,
+    keepdim: bool,
 ) -> Tensor:
     shape = self.shape
+    if self_dtype is not self.dtype and ord not in (0, 1):  # as for a deviation
+        result = taeda.linalg.vector_norm(self, ord, dim, keepdim)
     grad, norm = (_restore(t, shape, dim, keepdim) for t in (grad, result))
     if ord == 0:
         return taeda.zeros_like(self)

@@ -82,10 +82,12 @@ def _by_shares(weights: Tensor, self: Tensor, result: Tensor, dim: int, over: in
     return taeda.where(some, shares * weights, 0.0).sum(over).movedim(-1, dim)
 
 
-def _logcumsumexp(grad: Tensor, self: Tensor, result: Tensor, dim: int) -> Tensor:
+def _logcumsumexp(grad: Tensor, self: Tensor, self_dtype: Any, result: Tensor, dim: int) -> Tensor:
     """The sum over later i of grad[i] · exp(x - result[i]); 0 where there is nothing but -inf."""
     if self.dim() == 0 or self.numel() == 0:
         return grad
+    if self_dtype is not self.dtype:  # what 16 bits round off is a factor of all weights
+        result = self.logcumsumexp(dim)
     if _is_short(self, dim):
         return _by_shares(grad, self, result, dim, -2)
     x, whole = (self.conj(), result.conj()) if self.is_complex() else (self, result)

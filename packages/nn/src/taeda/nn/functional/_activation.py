@@ -317,7 +317,7 @@ def tanhshrink(input: Tensor) -> Tensor:
     """
     if (watched or type(input) not in exact) and is_for_others((input,)):
         return call_others(tanhshrink, (input,))
-    return input - input.tanh()
+    return _nn.tanhshrink(input)
 
 
 def softsign(input: Tensor) -> Tensor:
@@ -331,7 +331,7 @@ def softsign(input: Tensor) -> Tensor:
     """
     if (watched or type(input) not in exact) and is_for_others((input,)):
         return call_others(softsign, (input,))
-    return input / (input.abs() + 1)
+    return _nn.softsign(input)
 
 
 # ---- along a dimension ----

@@ -9,6 +9,7 @@ import taeda
 from taeda import Tensor
 from taeda._core_api.calls import lower_type
 from taeda._core_api.doors import call_others, exact, is_for_others, tail, watched
+from taeda._core_api.operators import rounded_once
 
 from ._padding import pad
 
@@ -257,10 +258,15 @@ def local_response_norm(
         raise RuntimeError(f"local_response_norm: size should be greater than zero, but got {size}")
     if input.numel() == 0:
         return input
-    square = (input * input).flatten(2).transpose(1, 2)
-    if input.dim() > 3 and square.dtype is lower_type():
+    if input.dim() > 3 and input.dtype is lower_type():
         # the mean over channels of images is among what autocast does in float32
-        square = square.float()
+        input = input.float()
+    return _by_neighbours(input, size, alpha, beta, k)
+
+
+@rounded_once
+def _by_neighbours(input: Tensor, size: int, alpha: float, beta: float, k: float) -> Tensor:
+    square = (input * input).flatten(2).transpose(1, 2)
     padded = pad(square, (size // 2, (size - 1) // 2))
     mean = padded.unfold(-1, size, 1).mean(-1).transpose(1, 2).reshape(input.shape)
     return input / (mean * alpha + k).pow(beta)

@@ -8,6 +8,7 @@ import taeda
 from taeda import SymInt, Tensor
 from taeda._core_api.doors import call_others, exact, is_for_others, tail, watched
 from taeda._core_api.operators import nn as _nn
+from taeda._core_api.operators import rounded_once
 
 from ._windows import sizes_of
 
@@ -500,6 +501,7 @@ def lp_pool3d(
     return _lp_pool(avg_pool3d, input, norm_type, kernel_size, stride, ceil_mode, 3)
 
 
+@rounded_once
 def _lp_pool(
     average: Any,
     input: Tensor,

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import taeda
 from taeda import Tensor
+from taeda._core_api.operators import rounded_once, widened
 
 from ..functional import normalize
 
-__all__ = ["all_but", "as_matrix", "default_dim", "direction_and_length", "power_step", "weighted"]
+__all__ = [
+    "all_but",
+    "as_matrix",
+    "default_dim",
+    "direction_and_length",
+    "power_step",
+    "spectrally_normalized",
+    "weighted",
+]
 
 
+@rounded_once
 def weighted(direction: Tensor, length: Tensor, dim: int | None) -> Tensor:
     """length · direction / |direction|, the norm being over all dimensions but `dim`."""
     return direction * (length / norm_except(direction, dim))
@@ -24,6 +34,7 @@ def all_but(x: Tensor, dim: int) -> list[int]:
     return [i for i in range(x.dim()) if i != dim % x.dim()]
 
 
+@rounded_once
 def norm_except(x: Tensor, dim: int | None) -> Tensor:
     """The 2-norm over all dimensions but `dim`, which broadcasts against x; of all elements for
     None and -1.
@@ -57,6 +68,13 @@ def as_matrix(weight: Tensor, dim: int) -> Tensor:
 def power_step(matrix: Tensor, u: Tensor, v: Tensor, count: int, eps: float) -> None:
     """Turn u, then v, in place, towards the singular vectors of the largest singular value."""
     with taeda.no_grad():
+        matrix = widened(matrix)  # products may lie beyond 16 bits, the vectors do not
         for _ in range(count):
-            u.copy_(normalize(taeda.mv(matrix, v), dim=0, eps=eps))
-            v.copy_(normalize(taeda.mv(matrix.t(), u), dim=0, eps=eps))
+            u.copy_(normalize(taeda.mv(matrix, widened(v)), dim=0, eps=eps))
+            v.copy_(normalize(taeda.mv(matrix.t(), widened(u)), dim=0, eps=eps))
+
+
+@rounded_once
+def spectrally_normalized(weight: Tensor, matrix: Tensor, u: Tensor, v: Tensor) -> Tensor:
+    """`weight` by its largest singular value, that of `matrix` with the vectors u and v."""
+    return weight / taeda.dot(u, taeda.mv(matrix, v))

@@ -117,8 +117,16 @@ def clip_grad_norm_(
     """
     grads = _gradients(parameters)
     total = get_total_norm(grads, norm_type, error_if_nonfinite, foreach)
-    _scale(grads, max_norm, total, foreach)
+    _scale(grads, max_norm, _in_full(total, grads, norm_type), foreach)
     return total
+
+
+def _in_full(total: Tensor, grads: list[Tensor], p: float) -> Tensor:
+    """The norm also where float16 holds the gradients but not it: a factor of 0 would erase them."""
+    if total.dtype is not taeda.float16 or not (is_recorded() or bool(total.isinf())):
+        return total
+    norms = [taeda.linalg.vector_norm(g.detach(), p, dtype=taeda.float32) for g in grads]
+    return taeda.linalg.vector_norm(taeda.stack([n.to(total.device) for n in norms]), p)
 
 
 def clip_grads_with_norm_(

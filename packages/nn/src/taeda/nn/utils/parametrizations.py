@@ -10,7 +10,14 @@ from taeda import Tensor
 from ..functional import normalize
 from ..modules.module import Module
 from . import parametrize
-from ._norms import as_matrix, default_dim, direction_and_length, power_step, weighted
+from ._norms import (
+    as_matrix,
+    default_dim,
+    direction_and_length,
+    power_step,
+    spectrally_normalized,
+    weighted,
+)
 from ._orthogonal import orthogonal
 
 __all__ = ["orthogonal", "spectral_norm", "weight_norm"]
@@ -99,7 +106,7 @@ class _SpectralNorm(Module):
             power_step(matrix, self._u, self._v, self.n_power_iterations, self.eps)
         # copies, for the next step may come before the backward pass of this one
         u, v = self._u.clone(), self._v.clone()
-        return weight / taeda.dot(u, taeda.mv(matrix, v))
+        return spectrally_normalized(weight, matrix, u, v)
 
     def right_inverse(self, value: Tensor) -> Tensor:
         return value

@@ -9,7 +9,7 @@ from taeda import Tensor
 
 from ..functional import normalize
 from ..parameter import Parameter
-from ._norms import as_matrix, default_dim, power_step
+from ._norms import as_matrix, default_dim, power_step, spectrally_normalized
 
 __all__ = ["SpectralNorm", "remove_spectral_norm", "spectral_norm"]
 
@@ -42,7 +42,7 @@ class SpectralNorm:
             # v follows the u that was kept, then u the new v; the parametrization begins with u
             power_step(matrix.t(), v, u, self.n_power_iterations, self.eps)
         # copies, for the next step may come before the backward pass of this one
-        return weight / taeda.dot(u.clone(), taeda.mv(matrix, v.clone()))
+        return spectrally_normalized(weight, matrix, u.clone(), v.clone())
 
     def __call__(self, module: Any, inputs: Any) -> None:
         setattr(module, self.name, self.compute_weight(module, module.training))
