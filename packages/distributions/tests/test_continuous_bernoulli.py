@@ -61,3 +61,11 @@ def test_log_odds_give_the_same():
     assert one.cdf(x)[::2].tolist() == [0, 1]
     with pytest.raises(ValueError, match="but not both"):
         D.ContinuousBernoulli(t(0.2), t(0.2))
+
+
+@pytest.mark.parametrize("p", [0.49, 0.498, 0.4989, 0.503])
+def test_moments_near_one_half(p):
+    short = D.ContinuousBernoulli(taeda.tensor(p))
+    exact = D.ContinuousBernoulli(short.probs.double())
+    assert short.variance.item() == pytest.approx(exact.variance.item(), rel=1e-6)
+    assert short.mean.item() == pytest.approx(exact.mean.item(), rel=1e-6)

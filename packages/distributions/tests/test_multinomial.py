@@ -48,3 +48,11 @@ def test_refusals():
     for outside in ([7.0, 0.0, 0.0], [-1.0, 4.0, 3.0]):
         with pytest.raises(ValueError, match="within the support"):
             D.Multinomial(6, t(SHARES)).log_prob(t(outside))
+
+
+def test_the_entropy_of_many_draws():
+    """Stirling's approximation of a multinomial: log n times half of the categories less one."""
+    probs, n = taeda.tensor([0.3, 0.1, 0.6]), 3000
+    made = D.Multinomial(n, probs).entropy()
+    wanted = taeda.log(2 * taeda.pi * taeda.e * taeda.tensor(float(n))) + probs.log().sum() / 2
+    assert made.item() == pytest.approx(wanted.item(), abs=2e-3)

@@ -89,15 +89,16 @@ class ContinuousBernoulli(Probabilities, ExponentialFamily):
 
     @property
     def mean(self) -> Tensor:
-        p = self._cut_probs()
-        exact = p / (2 * p - 1) + 1 / ((-p).log1p() - p.log())
+        p = self._cut_probs().double()  # near 1/2 the terms are large, and nearly cancel
+        exact = (p / (2 * p - 1) + 1 / ((-p).log1p() - p.log())).to(self.probs.dtype)
         x = self.probs - 0.5
         return taeda.where(self._outside(), exact, 0.5 + (1 / 3 + 16 / 45 * x**2) * x)
 
     @property
     def variance(self) -> Tensor:
-        p = self._cut_probs()
+        p = self._cut_probs().double()  # as for the mean
         exact = p * (p - 1) / (1 - 2 * p) ** 2 + 1 / ((-p).log1p() - p.log()) ** 2
+        exact = exact.to(self.probs.dtype)
         square = (self.probs - 0.5) ** 2
         return taeda.where(self._outside(), exact, 1 / 12 - (1 / 15 - 128 / 945 * square) * square)
 

@@ -8,6 +8,7 @@ import taeda
 from taeda import Size, Tensor
 
 from . import constraints
+from ._short_floats import has_short_parts, rounds_once
 from .utils import lazy_property
 
 __all__ = ["Distribution"]
@@ -48,6 +49,16 @@ class Distribution:
     #: the set that samples lie in
     support: Any = _unsaid("support")
 
+    #: whether values go to its parts as they are, which compute in float32 themselves; see `_short_floats.py`
+    _passes_on: ClassVar[bool] = False
+    #: whether a parameter has 16 bits
+    _is_short: bool = False
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if cls.__module__.startswith(__name__.rpartition(".")[0] + "."):
+            rounds_once(cls)
+
     @staticmethod
     def set_default_validate_args(value: bool) -> None:
         """Whether distributions check parameters and values when nothing else is said; True unless
@@ -64,6 +75,8 @@ class Distribution:
         validate_args: bool | None = None,
     ) -> None:
         self._batch_shape, self._event_shape = batch_shape, event_shape
+        if has_short_parts(self):
+            self._is_short = True
         if validate_args is not None:
             self._validate_args = validate_args
         if self._validate_args:
@@ -107,6 +120,8 @@ class Distribution:
         """The distribution with its parameters expanded to a batch shape; no memory is copied."""
         new = self._get_checked_instance(type(self), _instance)
         batch = Size(batch_shape)
+        if "_computed" in self.__dict__:
+            new.__dict__["_computed"] = set(self.__dict__["_computed"])
         for name, event_dims in self._dims.items():
             if name in self.__dict__:
                 value = self.__dict__[name]
@@ -251,3 +266,6 @@ def _shown(value: Any) -> Any:
     if not isinstance(value, Tensor):
         return value
     return value.item() if value.numel() == 1 else value.size()
+
+
+rounds_once(Distribution)

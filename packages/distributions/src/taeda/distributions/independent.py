@@ -30,6 +30,7 @@ class Independent(Distribution):
     """
 
     arg_constraints: Any = {}
+    _passes_on = True
 
     def __init__(
         self,

@@ -33,6 +33,7 @@ class MixtureSameFamily(Distribution):
     """
 
     arg_constraints: Any = {}
+    _passes_on = True
     has_rsample = False
 
     def __init__(

@@ -10,6 +10,7 @@ from taeda import Size, Tensor
 from . import constraints
 from ._over_categories import OverCategories
 from .binomial import Binomial
+from .categorical import Categorical
 from .utils import broadcast_all
 
 __all__ = ["Multinomial"]
@@ -83,8 +84,10 @@ class Multinomial(OverCategories):
 
     def entropy(self) -> Tensor:
         """Of the draws in their order, less what is lost by counting; each count is binomial."""
-        n = taeda.tensor(self.total_count)
-        support = Binomial(self.total_count, probs=self.probs).enumerate_support(expand=False)[1:]
-        weights = Binomial(self.total_count, probs=self.probs).log_prob(support).exp()
-        lost = (weights * (support + 1).lgamma()).sum((0, -1))
-        return n * self._categorical.entropy() - (n + 1.0).lgamma() + lost
+        # the terms grow as n log n and their sum as log n: float32 would leave nothing of it for large n
+        n, probs = taeda.tensor(self.total_count), self.probs.double()
+        counts = Binomial(self.total_count, probs=probs)
+        support = counts.enumerate_support(expand=False)[1:]
+        lost = (counts.log_prob(support).exp() * (support + 1).lgamma()).sum((0, -1))
+        ordered = n * Categorical(probs=probs).entropy()
+        return (ordered - (n + 1.0).double().lgamma() + lost).to(self.probs.dtype)
