@@ -193,3 +193,42 @@ def test_samples_without_dimensions_are_numbers_in_vmap():
         (x[0] < 7e4).tolist(),
         (x[1] < 0.1).tolist(),
     ]
+
+
+# ---- results that 16 bits cannot hold, or that they round ----
+
+LARGE = {
+    "norm": lambda x: x.norm(),
+    "norm of order 3": lambda x: x.norm(3),
+    "norm of order 0.5": lambda x: taeda.linalg.vector_norm(x, 0.5),
+    "largest norm": lambda x: taeda.linalg.vector_norm(x, float("inf")),
+    "matrix norm": lambda x: taeda.linalg.matrix_norm(x.view(2, 3)),
+    "dist": lambda x: taeda.dist(x, -x.detach()),
+    "hypot": lambda x: taeda.hypot(x, x.flip(0)),
+    "std": lambda x: (x * taeda.tensor([1, -1, 1, -1, 1, -1])).std(),
+    "std along": lambda x: (x.view(2, 3) * taeda.tensor([1, -1, 1])).std(1, correction=0),
+    "std_mean": lambda x: sum(taeda.std_mean(x * taeda.tensor([1, -1, 1, -1, 1, -1]))),
+    "logsumexp": lambda x: x.logsumexp(0),
+    "logcumsumexp": lambda x: x.logcumsumexp(0),
+    "logaddexp": lambda x: taeda.logaddexp(x, x.flip(0)),
+    "cumprod": lambda x: (x * 2**-8).cumprod(0),
+}
+
+
+@pytest.mark.parametrize("of_tangents", [False, True])
+@pytest.mark.parametrize("size", [1e-5, 3.0, 100.0, 60_000.0])
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", LARGE)
+def test_derivatives_are_of_the_result_before_it_is_rounded(name, dtype, size, of_tangents):
+    f, made = LARGE[name], []
+    short = (taeda.tensor([1.0, 0.99, 0.5, 1.0, 0.97, 0.75]) * size).to(dtype)
+    direction = taeda.tensor([1, 0.5, 0.25, -0.5, 0.75, 1], dtype=dtype)
+    for x in (short, short.double()):
+        if of_tangents:
+            made.append(taeda.func.jvp(f, (x,), (direction.to(x.dtype),))[1])
+        else:
+            made.append(taeda.func.grad(lambda x: f(x).sum())(x))
+    wanted = made[1].to(dtype).double()  # a derivative may be beyond the type as well
+    known = wanted[wanted.isfinite()]
+    atol = 8 * taeda.finfo(dtype).eps * float(known.abs().max()) if known.numel() else 0.0
+    taeda.testing.assert_close(made[0].double(), wanted, rtol=0, atol=atol)

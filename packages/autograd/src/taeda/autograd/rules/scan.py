@@ -8,6 +8,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda._core_api.operators import widened
 
 from ._products import gradient_of_running, has_quotients
 from ._registry import differentiated, forward, linear, rule, rule_as_is
@@ -117,6 +118,9 @@ rule_as_is("cummin", differentiable_results=1, self=_at_places)
 
 def _logcumsumexp_forward(self_t: Tensor, self: Tensor, result: Tensor, dim: int) -> Tensor:
     """The sum over earlier j of t[j] · exp(x[j] - result)."""
+    wide = widened(self)
+    if wide is not self:
+        self_t, self, result = widened(self_t), wide, wide.logcumsumexp(dim)
     if _is_short(self, dim):
         return _by_shares(self_t, self, result, dim, -1)
     whole = result if self_t.is_complex() else taeda.where(result.isneginf(), 0.0, result)
