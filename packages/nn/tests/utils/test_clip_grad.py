@@ -79,3 +79,20 @@ def test_clip_grad_value():
 def test_former_name():
     with pytest.warns(FutureWarning, match="clip_grad_norm_"):
         utils.clip_grad_norm(parameters([1.0]), 1.0)
+
+
+@pytest.mark.parametrize("norm_type", [2.0, 3.0])
+@pytest.mark.parametrize("foreach", [None, False])
+def test_a_norm_that_float16_cannot_hold_erases_nothing(norm_type, foreach):
+    parameters = [taeda.nn.Parameter(taeda.zeros(n).half()) for n in (10, 6)]
+    for p in parameters:
+        p.grad = taeda.full_like(p, 40_000.0)
+    total = utils.clip_grad_norm_(parameters, 1.0, norm_type, foreach=foreach)
+    assert total.dtype is taeda.float16 and total.isinf()  # 40,000 times the root of 16
+    for p in parameters:
+        taeda.testing.assert_close(
+            p.grad.double(), taeda.full(p.shape, 16 ** (-1 / norm_type)).double(), rtol=2e-3, atol=0
+        )
+    parameters[0].grad[0] = taeda.inf
+    utils.clip_grad_norm_(parameters, 1.0)
+    assert parameters[0].grad[0].isnan() and parameters[0].grad[1] == 0

@@ -53,3 +53,29 @@ def test_spectral_norm_refuses():
         parametrizations.spectral_norm(nn.Linear(2, 2), "nothing")
     with pytest.raises(ValueError, match="n_power_iterations=0"):
         parametrizations.spectral_norm(nn.Linear(2, 2), n_power_iterations=0)
+
+
+@pytest.mark.parametrize("size", [1e-5, 1.0, 1_000.0, 30_000.0])
+@pytest.mark.parametrize("dtype", [taeda.float16, taeda.bfloat16])
+@pytest.mark.parametrize("name", ["weight_norm", "spectral_norm"])
+def test_weights_of_any_size_in_16_bits(name, dtype, size):
+    """Both depend on the direction of the weight alone, whatever its square is."""
+    taeda.manual_seed(2)
+    weight, made = taeda.randn(3, 5).clamp(-2, 2), []
+    for factor, kind in ((1.0, taeda.float64), (size, dtype)):
+        layer = nn.Linear(5, 3, bias=False).to(kind)
+        taeda.manual_seed(3)
+        getattr(parametrizations, name)(layer)
+        held = layer.parametrizations.weight
+        with taeda.no_grad():
+            if name == "weight_norm":
+                held.original0.fill_(2)
+                held.original1.copy_(weight * factor)
+            else:
+                held.original.copy_(weight * factor)
+        for _ in range(40 if name == "spectral_norm" else 1):
+            result = layer.weight
+        made.append(result.detach().double())
+    tiny = 0.1 if dtype is taeda.float16 and size == 1e-5 else 0.0  # few digits are left there
+    rtol = max(tiny, 4 * taeda.finfo(dtype).eps)
+    taeda.testing.assert_close(made[1], made[0], rtol=rtol, atol=rtol / 4)
