@@ -165,6 +165,8 @@ DRAWN_APART: dict[str, tuple[tuple[str, ...], str]] = {
         ("cond", "cond.p_str"), (_ALL, "of a matrix of one element the gradient is what cancellation leaves")
     ),
     "corrcoef": (("odd",), "of one number in a row the gradient is what cancellation leaves"),
+    "hinge_embedding_loss": (_SCALED, "of targets other than 1 and -1 both parts are added, and cancel"),
+    "_grid_sample_backward": (("odd",), "a slope is a difference of pixels, of which one is odd"),
     "renorm": (("numbers",), "of an order near 0 the norm's square is beyond float32"),
     "cdist": (("scales",), "the largest of differences that round alike is any of them"),
     "chain_matmul": (("scales",), "a product of two is below the type, though that of all is not"),

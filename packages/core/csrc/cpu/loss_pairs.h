@@ -23,13 +23,16 @@
 #define HUBER_SLOPE vsel(vle(vabs(x - t), p), x - t, p * SIGN(x - t))
 /* log(1 + e^z) without overflow: the exponential is of a negative number */
 #define SOFTPLUS(z) (vmax(vzero(z), z) + vlog1p(vexp(-vabs(z))))
-#define SOFT_MARGIN_VALUE SOFTPLUS(-t * x)
+#define SOFT_MARGIN_VALUE SOFTPLUS(-t *x)
 #define SOFT_MARGIN_SLOPE -t / (vset(x, 1) + vexp(t * x))
 /* logarithms stay above -100 */
 #define LOG_100(v) vmax(vset(v, -100), vlog(v))
-#define BCE_VALUE (t - vset(x, 1)) * vmax(vset(x, -100), vlog1p(-x)) - t * LOG_100(x)
+#define BCE_VALUE (t - vset(x, 1)) * vmax(vset(x, -100), vlog1p(-x)) - t *LOG_100(x)
 #define BCE_SLOPE (x - t) / vmax(vset(x, 1e-12f), (vset(x, 1) - x) * x)
-#define BCE_LOGITS_VALUE (vset(x, 1) - t) * x + SOFTPLUS(-x)
-#define BCE_LOGITS_SLOPE vset(x, 1) / (vset(x, 1) + vexp(-x)) - t
+/* of either sign what is small is added to what is 0 for a sure and right answer */
+#define BCE_LOGITS_VALUE vsel(vgt(x, vzero(x)), vset(x, 1) - t, -t) * x + vlog1p(vexp(-vabs(x)))
+#define BCE_LOGITS_TAIL (vset(x, 1) / (vset(x, 1) + vexp(vabs(x))))
+#define BCE_LOGITS_SLOPE \
+    vsel(vgt(x, vzero(x)), (vset(x, 1) - t) - BCE_LOGITS_TAIL, BCE_LOGITS_TAIL - t)
 
 #endif

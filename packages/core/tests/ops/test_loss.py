@@ -406,3 +406,29 @@ def test_a_mean_of_equal_losses_is_that_loss(name, n):
     found = loss(taeda.full((n,), 0.3), taeda.zeros(n)).item()
     one = loss(taeda.full((1,), 0.3), taeda.zeros(1)).item()
     assert abs(found / one - 1) <= 5 * 2**-23
+
+
+@pytest.mark.parametrize("pos_weight", [None, 2.5])
+@pytest.mark.parametrize("target", [0.0, 1e-6, 0.3, 0.9999, 1.0])
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32"])
+def test_a_sure_logit_keeps_the_digits_of_its_loss(dtype, target, pos_weight):
+    """By definition, in float64: -w t log σ(x) - (1 - t) log σ(-x), each logarithm without cancellation."""
+    x = taeda.linspace(-60, 60, 241).to(getattr(taeda, dtype)).requires_grad_()
+    t = taeda.full_like(x, target).requires_grad_()
+    weight = None if pos_weight is None else taeda.tensor(pos_weight).to(x.dtype)
+    made = taeda.binary_cross_entropy_with_logits(x, t, None, weight, 0)
+    gradients = taeda.autograd.grad(made.sum(), (x, t))
+    z, p = (np.array(v.detach().double().tolist()) for v in (x, t))
+    w = 1 if pos_weight is None else pos_weight
+    above, below = np.logaddexp(0, -z), np.logaddexp(0, z)  # -log σ(x), -log σ(-x)
+    near = np.exp(-np.abs(z)) / (1 + np.exp(-np.abs(z)))
+    wanted = (
+        w * p * above + (1 - p) * below,
+        np.where(z > 0, 1 - p - (w * p + 1 - p) * near, (w * p + 1 - p) * near - w * p),
+        w * above - below,
+    )
+    info = taeda.finfo(x.dtype)
+    for found, exact in zip((made, *gradients), wanted, strict=True):
+        np.testing.assert_allclose(
+            values(found.double()), exact, rtol=32 * info.eps, atol=info.tiny
+        )

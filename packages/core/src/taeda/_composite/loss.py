@@ -95,7 +95,9 @@ def _weighted_of_logits(
         loss = _nn._binary_cross_entropy_with_logits(self, target, NONE)
     else:
         log_weight = (pos_weight - 1) * target + 1
-        loss = (1 - target) * self + log_weight * -_nn.log_sigmoid(self)  # smooth at 0
+        right = self > 0  # the logarithm is small on either side, and both sides meet smoothly at 0
+        slope = taeda.where(right, 1 - target, -pos_weight * target)
+        loss = slope * self + log_weight * -_nn.log_sigmoid(taeda.where(right, self, -self))
     return reduced(loss if weight is None else loss * weight, reduction)
 
 

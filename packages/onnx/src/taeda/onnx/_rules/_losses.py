@@ -78,8 +78,8 @@ def _binary(ctx: Context, x: Value, target: Value, reduction: int = 1) -> Value:
 @rule("_binary_cross_entropy_with_logits", fresh=True)
 def _binary_with_logits(ctx: Context, x: Value, target: Value, reduction: int = 1) -> Value:
     f = Formula(ctx)
-    beside = f.Mul(f.Sub(1.0, target), x)
-    made = f.Add(beside, f.Add(f.log1p(f.Exp(f.Neg(f.Abs(x)))), f.Max(f.Neg(x), 0.0)))
+    slope = f.where(f.asks("Greater", x, 0.0), f.Sub(1.0, target), f.Neg(target))
+    made = f.Add(f.Mul(slope, x), f.log1p(f.Exp(f.Neg(f.Abs(x)))))
     return _summed(ctx, made, reduction)
 
 
