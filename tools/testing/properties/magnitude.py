@@ -157,7 +157,7 @@ DRAWN_APART: dict[str, tuple[tuple[str, ...], str]] = {
     ),
     **dict.fromkeys(
         ("silu_backward", "mish_backward", "log_sigmoid_backward", "softplus_backward",
-         "gelu_backward"),
+         "gelu_backward", "elu_backward"),
         (_SCALED, "e to the number is below the type where its product is not"),
     ),
     "_segment_softmax": (_SCALED, "the gradient of the largest is what cancellation leaves of the others"),
@@ -167,6 +167,8 @@ DRAWN_APART: dict[str, tuple[tuple[str, ...], str]] = {
     "corrcoef": (("odd",), "of one number in a row the gradient is what cancellation leaves"),
     "hinge_embedding_loss": (_SCALED, "of targets other than 1 and -1 both parts are added, and cancel"),
     "_grid_sample_backward": (("odd",), "a slope is a difference of pixels, of which one is odd"),
+    "_linalg_pinv": (("scales",), "the parts are those of one matrix, and have its scale"),
+    "matrix_norm": (_SCALED, "vectors of singular values that are close to each other turn with rounding"),
     "renorm": (("numbers",), "of an order near 0 the norm's square is beyond float32"),
     "cdist": (("scales",), "the largest of differences that round alike is any of them"),
     "chain_matmul": (("scales",), "a product of two is below the type, though that of all is not"),
