@@ -388,3 +388,23 @@ def test_gradients_have_the_dtypes_that_meta_tensors_say(op, dtype, weight):
             kinds("meta")
         return
     assert kinds("meta") == found
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float32", "float64"])
+@pytest.mark.parametrize("moved", [0.0, 1e4])
+@pytest.mark.parametrize("name", ["layer_norm", "group_norm", "instance_norm"])
+def test_an_eps_below_0_is_taken_off_the_variance(name, moved, dtype):
+    """As 1 / sqrt(variance + eps) says; where nothing is left there is no root."""
+    x, a = draw((2, 6, 5), dtype)
+    x = x * 3 + (moved if dtype != "bfloat16" else 0)
+    a, functional = values(x), taeda.nn.functional
+    shape, call = {
+        "layer_norm": ((2, 6, 5), lambda: functional.layer_norm(x, (5,), eps=-0.5)),
+        "group_norm": ((2, 2, 15), lambda: functional.group_norm(x, 2, eps=-0.5)),
+        "instance_norm": ((2, 6, 5), lambda: functional.instance_norm(x, eps=-0.5)),
+    }[name]
+    with np.errstate(invalid="ignore"):
+        wanted = normalise(a.reshape(shape), -1, -0.5).reshape(a.shape)
+    assert np.isfinite(wanted).all()
+    close(call(), wanted, dtype, slack=100 if moved else 4)
+    assert taeda.isnan(functional.group_norm(x / 100, 2, eps=-0.5)).all()

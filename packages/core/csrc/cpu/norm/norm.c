@@ -1,6 +1,7 @@
 /* norm.c - normalisation kernels. A row is read three times while it lies in the cache: mean,
  * deviations, result. */
 #include "cpu/norm/norm.h"
+#include "cpu/norm/numbers.h"
 #include "cpu/simd/rows.h"
 
 #define PART(n, i, width) ((n) - (i) < (width) ? (n) - (i) : (width))
@@ -108,7 +109,7 @@ CAREFUL(f64, double)
     {                                                                                              \
         double mean, deviation;                                                                    \
         careful_##suffix(&mean, &deviation, p, n, 1, 0, job->centred);                             \
-        *s = (real)(1 / hypot(deviation, sqrt(job->eps)));                                         \
+        *s = (real)(1 / td_number_root(deviation, job->eps));                                      \
         return (real)mean;                                                                         \
     }                                                                                              \
     VFN real statistics_##suffix(const td_norm_row *job, const real *p, int64_t n, real far,       \

@@ -56,11 +56,17 @@ static inline void td_number_put(const struct td_norm_numbers *j, int64_t i, dou
     else ((float *)j->of[TD_OF_OUT])[i] = (float)value;
 }
 
-/* 1 / sqrt(variance + eps). `which`: of a standard deviation, whose square may not fit. */
+/* sqrt(x * x + eps) of a standard deviation, whose square may not fit */
+static inline double td_number_root(double x, double eps)
+{
+    double side = sqrt(eps < 0 ? -eps : eps);
+    return eps < 0 ? sqrt(x - side) * sqrt(x + side) : hypot(x, side);
+}
+/* 1 / sqrt(variance + eps). `which`: of a standard deviation. */
 static inline void td_number_inverse(const struct td_norm_numbers *j, int64_t c)
 {
     double value = td_number_of(j, TD_OF_RSTD, c);
-    td_number_put(j, c, 1 / (j->which ? hypot(value, sqrt(j->eps)) : sqrt(value + j->eps)));
+    td_number_put(j, c, 1 / (j->which ? td_number_root(value, j->eps) : sqrt(value + j->eps)));
 }
 /* (1 - momentum) * running + momentum * factor * value; running stands in MEAN, value in RSTD.
  * `which`: of the value's square. */
