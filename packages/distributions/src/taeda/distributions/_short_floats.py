@@ -37,7 +37,7 @@ def rounds_once(cls: Any) -> None:
     for name in _SAID:
         said = None if cls._passes_on and name in _OF_VALUES else cls.__dict__.get(name)
         if isinstance(said, property):
-            setattr(cls, name, _said(said.fget, said.__doc__))
+            setattr(cls, name, _read_widely(said.fget, said.__doc__))
         elif isinstance(said, lazy_property):
             said.wrapped = _widely(said.wrapped)
         elif said is not None:
@@ -65,7 +65,7 @@ def _widely(method: Any) -> Callable[..., Any]:
     return computed
 
 
-def _said(method: Any, doc: str | None) -> property:
+def _read_widely(method: Any, doc: str | None) -> property:
     """The same for what is read; most are read of parameters that are long."""
 
     def read(self: Any) -> Any:

@@ -124,6 +124,7 @@ class lazy_property(Generic[T]):
         with taeda.enable_grad():
             value = self.wrapped(instance)
         setattr(instance, self.wrapped.__name__, value)
+        # a copy in another type (`_short_floats.py`) leaves these out, and computes them anew
         instance.__dict__.setdefault("_computed", set()).add(self.wrapped.__name__)
         return value
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
-from taeda._core_api.operators import widened
+from taeda._core_api.operators import rounded_once
 
 from ._fill import Dims, counted, dims_of, filled, highest, mask_of, typed
 
@@ -186,8 +186,17 @@ def std(
     tensor(1.)
     """
     input, mask = counted("std", input, mask)
-    own = typed(input, dtype)
-    made = var(
-        widened(own), dim, unbiased, correction=correction, keepdim=keepdim, mask=mask
-    ).sqrt()  # the variance may lie beyond 16 bits where its root does not
-    return made.to(own.dtype) if own.dtype.itemsize == 2 and own.is_floating_point() else made
+    return _root(typed(input, dtype), dim, unbiased, correction, keepdim, mask)
+
+
+@rounded_once
+def _root(
+    own: Tensor,
+    dim: Dims,
+    unbiased: bool | None,
+    correction: float | None,
+    keepdim: bool,
+    mask: Tensor | None,
+) -> Tensor:
+    """The variance may lie beyond 16 bits where its root does not."""
+    return var(own, dim, unbiased, correction=correction, keepdim=keepdim, mask=mask).sqrt()

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import taeda
 from taeda import Tensor
 from taeda._core_api import warn
 from taeda._core_api.doors import call_others, exact, is_for_others, watched
 from taeda._core_api.operators import nn as _nn
-from taeda._core_api.operators import widened
+from taeda._core_api.operators import rounded_once
 
 from ._reduction import choose, code
 from ._reduction import reduce as reduced
@@ -329,15 +330,19 @@ def gaussian_nll_loss(
         raise ValueError(f"{reduction} is not valid")
     if not variance.is_meta and bool((variance < 0).any()):
         raise ValueError("var has negative entry/entries")
-    dtype = taeda.promote_types(taeda.result_type(input, target), variance.dtype)
-    input, target, variance = map(widened, (input, target, variance))  # squares soon leave 16 bits
+    return _of_gaussians(input, target, variance, full, eps, reduction)
+
+
+@partial(rounded_once, of=3)
+def _of_gaussians(
+    input: Tensor, target: Tensor, variance: Tensor, full: bool, eps: float, reduction: str
+) -> Tensor:
     # derivatives ignore the lower limit, tangents too
     variance = variance + (eps - variance.detach()).clamp_min(0)
     loss = 0.5 * (variance.log() + (input - target).square() / variance)
     if full:
         loss = loss + 0.5 * math.log(2 * math.pi)
-    loss = reduced(loss, reduction)
-    return loss.to(dtype) if dtype.itemsize == 2 else loss
+    return reduced(loss, reduction)
 
 
 def _variance(input: Tensor, var: Tensor | float) -> Tensor:
